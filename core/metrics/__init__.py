@@ -1,0 +1,1 @@
+"""Scores of long-form text, edits, graphs, checklists, and of the agreement between judges."""
