@@ -1,0 +1,1 @@
+"""Examples: instances of tasks, with input sections and reference output sections."""

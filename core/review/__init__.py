@@ -1,0 +1,1 @@
+"""Review: ratings, preferences, and where each person stands with each output."""

@@ -1,0 +1,1 @@
+"""Tasks: the template, its validation, and reading a task's sections out of free text."""
