@@ -6,7 +6,6 @@ import dataclasses
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -79,7 +78,6 @@ KINDS: Mapping[str, Kind] = {
 _BY_TYPE = {kind.type: kind for kind in KINDS.values()}
 
 
-@cache
 def kind_of(type_: type) -> Kind:
     """The kind of a value type.
 
@@ -107,9 +105,15 @@ def encode_row(value: Any) -> dict[str, Any]:
     return {column: encode_column(kind, column, getattr(value, column)) for column in kind.columns}
 
 
-@cache
+_decoders: dict[tuple[type, str], msgspec.json.Decoder[Any]] = {}
+
+
 def _decoder(type_: type, column: str) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(typing.get_type_hints(type_)[column])
+    found = _decoders.get((type_, column))
+    if found is None:
+        found = msgspec.json.Decoder(typing.get_type_hints(type_)[column])
+        _decoders[type_, column] = found
+    return found
 
 
 def decode_row(type_: type[T], row: Mapping[str, Any]) -> T:
