@@ -84,9 +84,7 @@ class Metric(ABC):
             try:
                 scores.append(self.score_one(item))
             except UsageError as error:
-                raise UsageError(
-                    f"Item {number}: {error.message}", remedy=error.remedy
-                ) from error
+                raise UsageError(f"Item {number}: {error.message}", remedy=error.remedy) from error
             progress(Progress(number, len(items)))
         return scores
 

@@ -1,0 +1,1 @@
+"""Local models behind the ports of `core.ports`, each in a child process of its own."""
