@@ -14,11 +14,12 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import llama_cpp
 import numpy as np
 from llama_cpp.llama_chat_format import Jinja2ChatFormatter
+from llama_cpp.llama_grammar import LlamaGrammar
 
 from core.errors import BugError, ContextOverflowError, InvalidModelError, MemoryShortageError
 from core.ports import Cancellation
@@ -141,10 +142,10 @@ class LlamaEngine:
     def _prompt_text(self, messages: Sequence[Mapping[str, str]], answer_prefix: str = "") -> str:
         plain = [dict(message) for message in messages]
         try:
-            text = self._formatter(messages=plain).prompt
+            text = self._formatter(messages=cast(Any, plain)).prompt
         except Exception:
             # Some families have no system role: its text then opens the first question.
-            text = self._formatter(messages=_fold_system(plain)).prompt
+            text = self._formatter(messages=cast(Any, _fold_system(plain))).prompt
         return str(text) + answer_prefix
 
     def _tokens_of(
@@ -250,7 +251,7 @@ class LlamaEngine:
             min_p=float(arguments["min_p"]),
             temp=float(arguments["temperature"]),
             repeat_penalty=float(arguments["repeat_penalty"]),
-            grammar=llama_cpp.LlamaGrammar.from_string(grammar, verbose=False) if grammar else None,
+            grammar=LlamaGrammar.from_string(grammar, verbose=False) if grammar else None,
         )
         finish, count = "length", 0
         start = first = time.perf_counter()

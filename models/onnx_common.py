@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -70,25 +69,6 @@ def open_tokenizer(folder: Path) -> Tokenizer:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
-
-
-def read_config(folder: Path) -> dict[str, Any]:
-    """A model folder's config.json, empty where there is none."""
-    try:
-        value = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise InvalidModelError(
-            f"{folder.name}/config.json cannot be read.",
-            remedy="Export the model again.",
-            details=str(error),
-        ) from error
-    if not isinstance(value, dict):
-        raise InvalidModelError(
-            f"{folder.name}/config.json is not an object.", remedy="Export the model again."
-        )
-    return value
 
 
 def bucket(lengths: Sequence[int]) -> Iterator[list[int]]:

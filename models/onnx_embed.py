@@ -17,9 +17,9 @@ from models.onnx_common import (
     open_session,
     open_tokenizer,
     pad_token,
-    read_config,
     run_bucketed,
 )
+from models.model_config import read_model_config
 
 #: all-MiniLM-L6-v2 was trained on, and reads, 256 tokens at most.
 WINDOW_TOKENS = 256
@@ -31,7 +31,7 @@ class EmbedEngine:
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         folder = Path(arguments["path"])
-        config = read_config(folder)
+        config = read_model_config(folder)
         self._arguments = arguments
         self._session, self._device = open_session(
             folder / arguments.get("file", "model.onnx"), arguments.get("threads")

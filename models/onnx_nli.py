@@ -21,9 +21,9 @@ from models.onnx_common import (
     open_session,
     open_tokenizer,
     pad_token,
-    read_config,
     run_bucketed,
 )
+from models.model_config import read_model_config
 
 _LONGEST = 512
 _ROLES = ("entailment", "neutral", "contradiction")
@@ -61,7 +61,7 @@ class EntailmentEngine:
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         folder = Path(arguments["path"])
-        config = read_config(folder)
+        config = read_model_config(folder)
         self._arguments = arguments
         self._columns = read_labels(config, folder.name)
         self._temperature = float(config.get("calibration_temperature") or 1.0)
@@ -124,4 +124,4 @@ class EntailmentEngine:
                 result[:, place] = weights[:, self._columns[role]]
         # Classes beyond the three, if a model has any, count as neither.
         result[:, 1] += 1.0 - result.sum(axis=1)
-        return result.tolist()  # type: ignore[no-any-return]
+        return result.tolist()

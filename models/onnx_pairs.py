@@ -15,9 +15,9 @@ from models.onnx_common import (
     open_session,
     open_tokenizer,
     pad_token,
-    read_config,
     run_bucketed,
 )
+from models.model_config import read_model_config
 
 _LONGEST = 512
 
@@ -27,7 +27,7 @@ class PairEngine:
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         folder = Path(arguments["path"])
-        config = read_config(folder)
+        config = read_model_config(folder)
         self._arguments = arguments
         self._session, self._device = open_session(
             folder / arguments.get("file", "model.onnx"), arguments.get("threads")

@@ -38,7 +38,11 @@ def need_text(item: Mapping[str, Any], key: str) -> str:
 def need_texts(item: Mapping[str, Any], key: str) -> list[str]:
     """A list of at least one text of an item."""
     value = item.get(key)
-    if not isinstance(value, list | tuple) or not value or not all(isinstance(v, str) for v in value):
+    if (
+        not isinstance(value, list | tuple)
+        or not value
+        or not all(isinstance(v, str) for v in value)
+    ):
         raise UsageError(
             f"'{key}' is missing, empty, or not a list of texts.",
             remedy=f'Give {{"{key}": ["..."]}}.',

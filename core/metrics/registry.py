@@ -38,7 +38,9 @@ def metric_class(name: str) -> type[Metric]:
         When there is no metric of that name.
     """
     if name not in _PLACES:
-        raise UsageError(f"There is no metric '{name}'.", remedy=f"Use one of {', '.join(_PLACES)}.")
+        raise UsageError(
+            f"There is no metric '{name}'.", remedy=f"Use one of {', '.join(_PLACES)}."
+        )
     module, _, attribute = _PLACES[name].partition(":")
     found = getattr(import_module(module), attribute)
     assert issubclass(found, Metric)

@@ -78,7 +78,9 @@ class _Rouge(Metric):
         if self._tokenizer == "unicode":
             return _WORD.findall(text.casefold())
         found = _NOT_ALPHANUMERIC.sub(" ", text.lower()).split()
-        return [_stem(token) if len(token) > 3 else token for token in found] if self._stem else found
+        return (
+            [_stem(token) if len(token) > 3 else token for token in found] if self._stem else found
+        )
 
     def _warnings(self, prediction: str, references: Sequence[str]) -> tuple[str, ...]:
         if self._tokenizer == "unicode":
