@@ -187,7 +187,7 @@ def _import_rubric(
     for item in items:
         fields = dict(item) if isinstance(item, Mapping) else {"title": _text(item)}
         fields.pop("id", None)
-        known = {
+        known: dict[str, Any] = {
             name: fields.pop(name)
             for name in ("description", "example", "group", "condition", "kind", "weight")
             if name in fields

@@ -1,0 +1,1 @@
+"""The application: command line and window, two faces of the same verbs."""

@@ -1,0 +1,281 @@
+"""Verbs of evaluation: systems, run, score, results, report."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from app.cli.common import (
+    ProgressLine,
+    add_common,
+    cancel_on_interrupt,
+    open_workspace,
+    print_result,
+)
+from core.errors import UsageError
+from core.storage import Workspace
+from core.types import Job, Output, Run, System
+
+
+def add_parsers(verbs: Any) -> None:
+    """systems, run, score, results, report."""
+    systems = verbs.add_parser("systems", help="what writes outputs")
+    actions = systems.add_subparsers(dest="action", required=True)
+    add = actions.add_parser("add", help="add a local model with parameters as a system")
+    add_common(add, workspace=True)
+    add.add_argument("name")
+    add.add_argument("--model", required=True, metavar="ID")
+    add.add_argument("--param", action="append", default=[], metavar="K=V")
+    add.add_argument("--prompt", metavar="P")
+    add.set_defaults(run=_add_system)
+    listing = actions.add_parser("list", help="list the systems")
+    add_common(listing, workspace=True)
+    listing.set_defaults(run=_list_systems)
+
+    run = verbs.add_parser("run", help="let a system write outputs")
+    add_common(run, workspace=True)
+    run.add_argument("--system", metavar="S")
+    run.add_argument(
+        "--examples",
+        default="",
+        metavar="Q",
+        help="a number, split=NAME, task=OBJECTIVE, field=NAME, or text in titles",
+    )
+    run.add_argument("--resume", metavar="RUN", help="go on with a run; 'last' for the latest")
+    run.add_argument("--retry", action="store_true", help="with --resume: failed outputs again")
+    run.set_defaults(run=_run)
+
+    score = verbs.add_parser("score", help="score a run's outputs")
+    add_common(score, workspace=True)
+    score.add_argument("--run", dest="run_id", required=True, metavar="RUN")
+    score.add_argument("--metrics", default="", metavar="a,b,c")
+    score.set_defaults(run=_score)
+
+    results = verbs.add_parser("results", help="tables of scores")
+    add_common(results, workspace=True)
+    results.add_argument("--by", default="", metavar="field,length,...")
+    results.set_defaults(run=_results)
+
+    report = verbs.add_parser("report", help="a report for reading, in one HTML file")
+    add_common(report, workspace=True)
+    report.add_argument("--out", required=True, type=Path, metavar="F.html")
+    report.add_argument("--run", dest="run_id", metavar="RUN")
+    report.set_defaults(run=_report)
+
+
+def _add_system(args: argparse.Namespace) -> int:
+    from core.runs.verbs import add_system
+    from models.catalog import find_model
+
+    params = {}
+    for text in args.param:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f"'{text}' is no parameter.", remedy="Write NAME=VALUE.")
+        params[name] = value
+    entry = find_model(args.model)
+    if entry.role != "generator":
+        raise UsageError(
+            f"{entry.id} is a model for '{entry.role}' and writes nothing.",
+            remedy="Choose a generator; 'rifugio models list' shows them.",
+        )
+    with open_workspace(args) as workspace:
+        system = workspace.transact(
+            "Add system",
+            "",
+            add_system,
+            args.name,
+            model_id=entry.id,
+            model_sha256=entry.sha256,
+            params=params,
+            prompt=args.prompt,
+        ).value
+    print_result(args, _system(system), f"Added the system {system.name}, {system.id}.")
+    return 0
+
+
+def _system(system: System) -> dict[str, Any]:
+    return {
+        "id": system.id,
+        "name": system.name,
+        "kind": system.kind,
+        "model": system.model_id,
+        "sha256": system.model_sha256,
+        "prompt": system.prompt,
+        "params": dict(system.params),
+    }
+
+
+def _list_systems(args: argparse.Namespace) -> int:
+    with open_workspace(args, write=False) as workspace:
+        systems = workspace.find(System, order_by="name")
+    text = "\n".join(f"{s.name} ({s.model_id or 'imported'})  {s.id}" for s in systems)
+    print_result(args, {"systems": [_system(s) for s in systems]}, text or "No systems yet.")
+    return 0
+
+
+def _run(args: argparse.Namespace) -> int:
+    from app import services
+    from core.runs.engine import execute_run
+    from core.runs.verbs import add_run, find_run, find_system, retry_failed, select_examples
+
+    if bool(args.system) == bool(args.resume):
+        raise UsageError(
+            "Say which system is to write, or which run to resume.", remedy="--system or --resume."
+        )
+    with open_workspace(args) as workspace:
+        if args.resume:
+            run = find_run(workspace, args.resume)
+            if args.retry:
+                workspace.transact_job("Retry failed outputs", "", retry_failed, run.id)
+            system = workspace.get(System, run.system_id)
+        else:
+            system = find_system(workspace, args.system)
+            examples = select_examples(workspace, args.examples)
+            run = workspace.transact_job("Start run", "", add_run, system.id, examples).value
+        with cancel_on_interrupt() as cancel:
+            generator = services.generator(system.model_id)
+            try:
+                job = execute_run(
+                    workspace,
+                    run.id,
+                    generator,
+                    progress=ProgressLine(f"Run {system.name}", "outputs"),
+                    cancel=cancel,
+                )
+            finally:
+                generator.close()
+        value = run_summary(workspace, run.id, job)
+    text = (
+        f"Run {run.id}: {job.state}, {job.done} of {job.total} outputs, {job.failed} failed. "
+        f"{job.message}"
+    )
+    for failure in value["failures"]:
+        text += f"\n  {failure['example']}: {failure['error']}"
+    print_result(args, value, text.strip())
+    return 0 if job.state == "done" else 1
+
+
+def run_summary(workspace: Workspace, run_id: str, job: Job) -> dict[str, Any]:
+    """A run's counts and failures, for JSON."""
+    failures = workspace.query(
+        """SELECT e.title AS example, o.error FROM output o JOIN example e ON e.id = o.example_id
+           WHERE o.run_id = ? AND o.state = 'failed' AND o.deleted = 0 ORDER BY o.position""",
+        (run_id,),
+    )
+    tokens = workspace.value(
+        "SELECT sum(completion_tokens) FROM output WHERE run_id = ?", (run_id,)
+    )
+    return {
+        "run": run_id,
+        "state": job.state,
+        "total": job.total,
+        "done": job.done,
+        "failed": job.failed,
+        "seconds": job.seconds,
+        "completion_tokens": tokens or 0,
+        "message": job.message,
+        "failures": failures,
+    }
+
+
+def _score(args: argparse.Namespace) -> int:
+    from core.metrics.registry import create
+    from core.runs.results import result_rows
+    from core.runs.scoring import DEFAULT_METRICS, score_run
+    from core.runs.verbs import find_run
+
+    names = [name.strip() for name in args.metrics.split(",") if name.strip()]
+    metrics = {name: create(name, **_services(name)) for name in names or DEFAULT_METRICS}
+    with open_workspace(args) as workspace:
+        run = find_run(workspace, args.run_id)
+        with cancel_on_interrupt() as cancel:
+            job = score_run(
+                workspace,
+                run.id,
+                metrics,
+                progress=ProgressLine("Scoring", "outputs"),
+                cancel=cancel,
+            )
+        rows = result_rows(workspace, run_id=run.id)
+        outputs = workspace.count(Output, "run_id = ?", (run.id,))
+    value = {
+        "run": run.id,
+        "state": job.state,
+        "outputs": outputs,
+        "metrics": [_row(row) for row in rows if row.metric in metrics],
+    }
+    print_result(args, value, _table([row for row in rows if row.metric in metrics]))
+    return 0 if job.state == "done" else 1
+
+
+def _services(name: str) -> dict[str, Any]:
+    """The models a metric takes, loaded only for those that do."""
+    import inspect
+
+    from app import services
+    from core.metrics.registry import metric_class
+
+    wanted = inspect.signature(metric_class(name)).parameters
+    return {"entailment": services.entailment_model()} if "entailment" in wanted else {}
+
+
+def _row(row: Any) -> dict[str, Any]:
+    return {
+        "system": row.system,
+        "metric": row.metric,
+        "group": list(row.group),
+        "mean": row.interval.mean,
+        "low": row.interval.low,
+        "high": row.interval.high,
+        "standard_error": row.interval.error,
+        "n": row.interval.n,
+        "unscored": row.unscored,
+        "reasons": dict(row.reasons),
+        "signatures": list(row.signatures),
+    }
+
+
+def _table(rows: Any) -> str:
+    lines = []
+    for row in rows:
+        mean = "unscored" if row.interval.mean is None else f"{row.interval.mean:.4f}"
+        bounds = (
+            f" [{row.interval.low:.4f}, {row.interval.high:.4f}]"
+            if row.interval.low is not None
+            else ""
+        )
+        group = f" ({', '.join(row.group)})" if row.group else ""
+        missing = f", {row.unscored} unscored" if row.unscored else ""
+        lines.append(
+            f"{row.system}{group}  {row.metric}  {mean}{bounds}  n={row.interval.n}{missing}"
+        )
+    return "\n".join(lines) or "Nothing is scored yet."
+
+
+def _results(args: argparse.Namespace) -> int:
+    from core.runs.results import rating_rows, result_rows
+
+    by = [name.strip() for name in args.by.split(",") if name.strip()]
+    with open_workspace(args, write=False) as workspace:
+        rows = result_rows(workspace, by) + ([] if by else rating_rows(workspace))
+    print_result(args, {"results": [_row(row) for row in rows]}, _table(rows))
+    return 0
+
+
+def _report(args: argparse.Namespace) -> int:
+    from core.report.html import write_report
+    from core.runs.verbs import find_run
+
+    if args.out.suffix.casefold() not in (".html", ".htm"):
+        raise UsageError(f"{args.out.name} does not end in .html.", remedy="Name it REPORT.html.")
+    with open_workspace(args, write=False) as workspace:
+        run: Run | None = find_run(workspace, args.run_id) if args.run_id else None
+        count = write_report(workspace, args.out, run_id=run.id if run else None)
+    print_result(
+        args,
+        {"report": str(args.out), "outputs": count},
+        f"Wrote {args.out} with {count} outputs. It is not encrypted.",
+    )
+    return 0

@@ -1,0 +1,1 @@
+"""Reports for reading: one file that needs nothing else."""
