@@ -1,4 +1,4 @@
-"""No network, as a mechanism: an audit hook refuses internet sockets, and libraries are told to stay offline."""
+"""No network, as a mechanism: an audit hook refuses internet sockets, libraries are told so."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from typing import Any
 from core import errors
 from core.errors import BugError, KnownError, WorkerDiedError
 from core.ports import Cancellation
-from models.framing import FramingError, FrameWriter, read_frame
+from models.framing import FrameWriter, FramingError, read_frame
 
 EventCallback = Callable[[str, Any], None]
 

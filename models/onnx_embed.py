@@ -11,6 +11,7 @@ import numpy as np
 from core.errors import BugError
 from core.ports import Cancellation
 from models.engines import Send
+from models.model_config import read_model_config
 from models.onnx_common import (
     describe,
     feed,
@@ -19,7 +20,6 @@ from models.onnx_common import (
     pad_token,
     run_bucketed,
 )
-from models.model_config import read_model_config
 
 #: all-MiniLM-L6-v2 was trained on, and reads, 256 tokens at most.
 WINDOW_TOKENS = 256

@@ -15,6 +15,7 @@ import numpy as np
 from core.errors import BugError, InvalidModelError
 from core.ports import Cancellation
 from models.engines import Send
+from models.model_config import read_model_config
 from models.onnx_common import (
     describe,
     feed,
@@ -23,7 +24,6 @@ from models.onnx_common import (
     pad_token,
     run_bucketed,
 )
-from models.model_config import read_model_config
 
 _LONGEST = 512
 _ROLES = ("entailment", "neutral", "contradiction")

@@ -9,6 +9,7 @@ from typing import Any
 from core.errors import BugError, InvalidModelError
 from core.ports import Cancellation
 from models.engines import Send
+from models.model_config import read_model_config
 from models.onnx_common import (
     describe,
     feed,
@@ -17,7 +18,6 @@ from models.onnx_common import (
     pad_token,
     run_bucketed,
 )
-from models.model_config import read_model_config
 
 _LONGEST = 512
 

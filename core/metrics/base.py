@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from core.errors import UsageError
-from core.ports import Cancellation, ProgressCallback, no_progress, Progress
+from core.ports import Cancellation, Progress, ProgressCallback, no_progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

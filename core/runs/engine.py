@@ -119,10 +119,20 @@ def _start_run(
 def _finish_output(
     tx: Transaction, output: Output, clock: JobClock, done: int, failed: int
 ) -> None:
-    names = (
-        "state text thinking sections missing finish error prompt_tokens completion_tokens "
-        "seconds finished meta"
-    ).split()
+    names = [
+        "state",
+        "text",
+        "thinking",
+        "sections",
+        "missing",
+        "finish",
+        "error",
+        "prompt_tokens",
+        "completion_tokens",
+        "seconds",
+        "finished",
+        "meta",
+    ]
     tx.update(Output, output.id, **{name: getattr(output, name) for name in names})
     tx.execute_unlogged("DELETE FROM partial WHERE output_id = ?", (output.id,))
     clock.set(tx, done=done, failed=failed)

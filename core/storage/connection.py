@@ -26,7 +26,21 @@ from core.errors import (
 from core.storage.cipher import Key
 
 _NETWORK_FILE_SYSTEMS = frozenset(
-    "nfs nfs4 cifs smbfs smb2 smb3 afpfs ncpfs davfs webdav fuse.sshfs fuse.davfs2 afs".split()
+    [
+        "nfs",
+        "nfs4",
+        "cifs",
+        "smbfs",
+        "smb2",
+        "smb3",
+        "afpfs",
+        "ncpfs",
+        "davfs",
+        "webdav",
+        "fuse.sshfs",
+        "fuse.davfs2",
+        "afs",
+    ]
 )
 _BUSY_MILLISECONDS = 5_000
 

@@ -24,9 +24,23 @@ from core.storage.reads import Parameters, Reads
 T = TypeVar("T")
 
 #: The order in which an entry's columns are hashed.
-HASHED_COLUMNS = (
-    "id tx seq time person verb label kind row before after undoable undoes origin previous".split()
-)
+HASHED_COLUMNS = [
+    "id",
+    "tx",
+    "seq",
+    "time",
+    "person",
+    "verb",
+    "label",
+    "kind",
+    "row",
+    "before",
+    "after",
+    "undoable",
+    "undoes",
+    "origin",
+    "previous",
+]
 
 
 def hash_entry(entry: Mapping[str, Any]) -> str:

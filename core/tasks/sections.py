@@ -177,7 +177,7 @@ def _is_capitals(text: str) -> bool:
     """A short line all in capitals, of two letters or more and no sentence."""
     letters = [character for character in text if character.isalpha()]
     return (
-        4 <= len(letters)
+        len(letters) >= 4
         and len(text) <= _CAPITALS_LONGEST
         and text == text.upper()
         and text != text.lower()
