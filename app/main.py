@@ -20,7 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     apply_offline_environment()
     install_offline_guard()
-    if not arguments or _is_file(arguments[0]):
+    if not arguments or arguments == ["--demo"] or _is_file(arguments[0]):
         from app.windows.start import run_window
 
         return run_window(arguments)

@@ -44,7 +44,7 @@ def _import(args: argparse.Namespace) -> int:
         (path, read_import(path, args.kind, format=args.format, mapping=mapping)[0])
         for path in args.files
     ]
-    files = []
+    files: list[dict[str, Any]] = []
     with open_workspace(args) as workspace:
         for path, found in read:
             report = workspace.transact(

@@ -1,0 +1,80 @@
+"""What every test runs under: a home of its own, no network, silence, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.offline import apply_offline_environment, install_offline_guard
+from core.settings import models_directory
+from core.storage import Workspace
+
+apply_offline_environment()
+install_offline_guard()
+
+#: The models folder of the person who runs the tests, found before the home is replaced.
+REAL_MODELS = models_directory()
+
+PASSPHRASE = "correct horse battery"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip tests of the real models where set-up has not fetched them."""
+    if (REAL_MODELS / "smollm2-135m-instruct-q4_1").is_dir():
+        return
+    skip = pytest.mark.skip(reason="the default models are not on this machine")
+    for item in items:
+        if item.get_closest_marker("models"):
+            item.add_marker(skip)
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Settings and logs of a test stay in a folder of its own."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("RIFUGIO_HOME", str(home))
+    monkeypatch.setenv("RIFUGIO_MODELS", str(REAL_MODELS))
+    return home
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind() -> Iterator[None]:
+    """Fail a test that leaves threads or child processes."""
+    threads = set(threading.enumerate())
+    children = _children()
+    yield
+    for thread in set(threading.enumerate()) - threads:
+        thread.join(timeout=2.0)
+    left = [
+        thread.name
+        for thread in set(threading.enumerate()) - threads
+        if thread.is_alive() and not thread.name.startswith(("execnet", "QThread", "Dummy"))
+    ]
+    assert not left, f"threads left running: {left}"
+    more = _children() - children
+    assert not more, f"processes left running: {more}"
+
+
+def _children() -> set[int]:
+    """Process ids of this process's children, where the system tells."""
+    found = set()
+    for task in Path("/proc/self/task").glob("*/children"):
+        try:
+            found.update(int(number) for number in task.read_text().split())
+        except OSError:
+            continue
+    return found
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    """An open, encrypted, empty workspace."""
+    with Workspace.create(tmp_path / "test.rifugio", PASSPHRASE) as opened:
+        yield opened
