@@ -11,7 +11,7 @@ from collections.abc import Collection
 from typing import Any
 
 from core.exchange.records import Record, Records, Skipped
-from core.tasks.sections import normalise_title, parse_sections
+from core.tasks.sections import normalise_title
 from core.types import SectionSpec
 
 DIVISIONS: dict[str, tuple[str, ...]] = {
@@ -99,13 +99,13 @@ def read_aci_bench(found: Records) -> Records:
 
 
 def divide_note(note: str) -> list[dict[str, str]]:
-    """A note's text in the four divisions, each heading kept on a line of its own."""
+    """A note's lines, unchanged, under the division its last heading in capitals belongs to."""
     bodies: dict[str, list[str]] = {division: [] for division in DIVISIONS}
     current = "Subjective"
-    for section in parse_sections(note, [SectionSpec(title=t) for t in _DIVISION_OF]).sections:
-        current = _DIVISION_OF.get(normalise_title(section.title), current)
-        heading = section.title.upper()
-        bodies[current].append(f"{heading}\n{section.text}".strip())
-    return [
-        {"title": title, "text": "\n\n".join(parts)} for title, parts in bodies.items() if parts
-    ]
+    for line in note.splitlines():
+        heading = line.strip().rstrip(":")
+        if heading == heading.upper():
+            current = _DIVISION_OF.get(normalise_title(heading), current)
+        bodies[current].append(line.rstrip())
+    texts = {title: "\n".join(lines).strip() for title, lines in bodies.items()}
+    return [{"title": title, "text": text} for title, text in texts.items() if text]

@@ -1,0 +1,244 @@
+"""Undo and redo from the change table, so that both survive saving, closing and reopening.
+
+An undo appends the inverse of a transaction's changes as a transaction of its own that names it in
+``undoes``; a redo does the same to the undo. Each person has a history of their own. Left out are
+transactions of jobs and merges, and what another copy of the workspace wrote. Where a row has changed
+since, the undo is refused in words rather than overwriting what came on top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from core.changes import Outcome
+from core.errors import ConflictError, NotFoundError
+from core.storage.kinds import KINDS
+from core.storage.reads import Reads
+from core.storage.transaction import Transaction
+from core.storage.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class UndoEntry:
+    """A transaction that can be undone or redone. ``label`` is what the person had done."""
+
+    transaction: str
+    label: str
+    time: str
+    person: str
+
+
+def undoable(reads: Reads, person: str) -> UndoEntry | None:
+    """What undo would take back: the person's last deed that still stands."""
+    undone: set[str] = set()
+    for entry in _history(reads, person):
+        if entry.id in undone:
+            continue
+        if _depth(reads, entry.undoes) % 2:
+            undone.add(entry.undoes)
+        else:
+            return _describe(reads, entry)
+    return None
+
+
+def redoable(reads: Reads, person: str) -> UndoEntry | None:
+    """What redo would bring back: the last undo with no new deed after it."""
+    redone: set[str] = set()
+    for entry in _history(reads, person):
+        if entry.id in redone:
+            continue
+        depth = _depth(reads, entry.undoes)
+        if depth == 0:
+            return None
+        if depth % 2:
+            return _describe(reads, entry)
+        redone.add(entry.undoes)
+    return None
+
+
+def undo(workspace: Workspace, person: str) -> Outcome[UndoEntry]:
+    """Take back the person's last deed.
+
+    Raises
+    ------
+    NotFoundError
+        When there is nothing to undo.
+    ConflictError
+        When something else came on top of it; nothing is changed then.
+    """
+    entry = undoable(workspace, person)
+    if entry is None:
+        raise NotFoundError("There is nothing to undo.")
+    return _invert(workspace, person, entry, f"Undo: {entry.label}", undoing=True)
+
+
+def redo(workspace: Workspace, person: str) -> Outcome[UndoEntry]:
+    """Bring back what the person last undid; raises as `undo` does."""
+    entry = redoable(workspace, person)
+    if entry is None:
+        raise NotFoundError("There is nothing to redo.")
+    return _invert(workspace, person, entry, f"Redo: {entry.label}", undoing=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    id: str
+    label: str
+    undoes: str
+    time: str
+    person: str
+
+
+def _history(reads: Reads, person: str) -> Iterator[_Step]:
+    """The person's undoable transactions in this copy, newest first, read one by one."""
+    origin = reads.value("SELECT value FROM meta WHERE key = 'origin'")
+    below = 1 << 62
+    while True:
+        rows = reads.query(
+            "SELECT tx, label, undoes, time, person FROM change"
+            " WHERE person = ? AND seq < ? AND origin = ? AND undoable = 1"
+            " ORDER BY seq DESC LIMIT 1",
+            (person, below, origin),
+        )
+        if not rows:
+            return
+        row = rows[0]
+        yield _Step(row["tx"], row["label"], row["undoes"], row["time"], row["person"])
+        below = reads.value(
+            "SELECT min(seq) FROM change WHERE tx = ? AND origin = ?", (row["tx"], origin)
+        )
+
+
+def _depth(reads: Reads, undoes: str) -> int:
+    """0 for a deed, 1 for its undo, 2 for the redo of that, and so on."""
+    depth = 0
+    while undoes:
+        depth += 1
+        undoes = reads.value("SELECT undoes FROM change WHERE tx = ? LIMIT 1", (undoes,)) or ""
+    return depth
+
+
+def _describe(reads: Reads, step: _Step) -> UndoEntry:
+    """The entry under the label of the deed at the bottom of the chain."""
+    label, undoes = step.label, step.undoes
+    while undoes:
+        rows = reads.query("SELECT label, undoes FROM change WHERE tx = ? LIMIT 1", (undoes,))
+        if not rows:
+            break
+        label, undoes = rows[0]["label"], rows[0]["undoes"]
+    return UndoEntry(step.id, label, step.time, step.person)
+
+
+def _invert(
+    workspace: Workspace, person: str, entry: UndoEntry, label: str, *, undoing: bool
+) -> Outcome[UndoEntry]:
+    def invert_changes(tx: Transaction) -> UndoEntry:
+        top = undoable(tx, person) if undoing else redoable(tx, person)
+        if top is None or top.transaction != entry.transaction:
+            raise ConflictError(
+                f"'{entry.label}' is no longer the last thing you did.", remedy="Try again."
+            )
+        changes = tx.query(
+            "SELECT seq, kind, row, before, after FROM change WHERE tx = ? ORDER BY seq DESC",
+            (entry.transaction,),
+        )
+        _refuse_if_changed_since(tx, entry, changes)
+        touched = []
+        for change in changes:
+            before, after = _inverse(change)
+            tx.write_columns(change["kind"], change["row"], before, after)
+            touched.append((change["kind"], change["row"]))
+        for kind, row in dict.fromkeys(touched):
+            _refuse_if_torn(tx, entry, kind, row)
+        return entry
+
+    return workspace.run_transaction(label, person, invert_changes, undoes=entry.transaction)
+
+
+def _inverse(change: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    if change["before"] is None:
+        return {"deleted": 0}, {"deleted": 1}
+    return msgspec.json.decode(change["after"]), msgspec.json.decode(change["before"])
+
+
+def _refuse_if_changed_since(
+    tx: Transaction, entry: UndoEntry, changes: list[dict[str, Any]]
+) -> None:
+    """Compare each row with what the transaction left, column by column."""
+    left: dict[tuple[str, str], dict[str, Any]] = {}
+    newest: dict[tuple[str, str], int] = {}
+    for change in reversed(changes):
+        after = msgspec.json.decode(change["after"])
+        if change["before"] is None:
+            after = {"deleted": 0, **after}
+        key = (change["kind"], change["row"])
+        left.setdefault(key, {}).update(after)
+        newest[key] = change["seq"]
+    for (kind, row), columns in left.items():
+        names = ", ".join(f'"{column}"' for column in columns)
+        found = tx.query(f'SELECT {names} FROM "{KINDS[kind].name}" WHERE id = ?', (row,))
+        if not found or found[0] != columns:
+            raise _changed_since(tx, entry, kind, row, newest[kind, row])
+
+
+def _changed_since(
+    tx: Transaction, entry: UndoEntry, kind: str, row: str, seq: int
+) -> ConflictError:
+    later = tx.query(
+        "SELECT c.label, p.name FROM change c LEFT JOIN person p ON p.id = c.person"
+        " WHERE c.kind = ? AND c.row = ? AND (c.seq > ? OR c.origin != ?)"
+        " ORDER BY c.time DESC, c.seq DESC LIMIT 1",
+        (kind, row, seq, tx.origin),
+    )
+    what = f"the {kind.replace('_', ' ')}"
+    if later:
+        who = later[0]["name"] or "somebody"
+        how = f"{what} was changed afterwards by {who} ('{later[0]['label']}')"
+    else:
+        how = f"{what} was changed afterwards"
+    return ConflictError(
+        f"'{entry.label}' cannot be taken back or brought back: {how}.",
+        remedy="Change it by hand; the history shows what it was.",
+    )
+
+
+def _refuse_if_torn(tx: Transaction, entry: UndoEntry, kind: str, row: str) -> None:
+    """Refuse to leave a live row that refers to a deleted one."""
+    table = KINDS[kind].name
+    columns = tx.query(f'SELECT * FROM "{table}" WHERE id = ?', (row,))[0]
+    if columns["deleted"]:
+        for other in KINDS.values():
+            if not other.logged:
+                continue
+            for key in _foreign_keys(tx, other.name):
+                if key["table"] != table:
+                    continue
+                count = tx.value(
+                    f'SELECT count(*) FROM "{other.name}"'
+                    f' WHERE "{key["from"]}" = ? AND deleted = 0',
+                    (row,),
+                )
+                if count:
+                    raise ConflictError(
+                        f"'{entry.label}' cannot be taken back: the {kind.replace('_', ' ')} is in"
+                        f" use by {count} {other.name.replace('_', ' ')}"
+                        f"{'' if count == 1 else 's'} added since.",
+                        remedy="Delete those first.",
+                    )
+        return
+    for key in _foreign_keys(tx, table):
+        parent = columns[key["from"]]
+        if tx.value(f'SELECT deleted FROM "{key["table"]}" WHERE id = ?', (parent,)):
+            raise ConflictError(
+                f"'{entry.label}' cannot be taken back or brought back: the"
+                f" {key['table'].replace('_', ' ')} it belongs to was deleted since.",
+                remedy=f"Bring back the {key['table'].replace('_', ' ')} first.",
+            )
+
+
+def _foreign_keys(tx: Transaction, table: str) -> list[dict[str, Any]]:
+    return tx.query(f'PRAGMA foreign_key_list("{table}")')
