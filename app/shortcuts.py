@@ -1,0 +1,229 @@
+"""Every key in one place: what it does, its default, the person's own choice, and binding it to a slot.
+
+Keys without a modifier are switched off while a text field has the focus, so that typing never rates,
+submits or discards anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import shiboken6
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QKeySequenceEdit,
+    QLineEdit,
+    QPlainTextEdit,
+    QTextEdit,
+    QWidget,
+)
+
+#: Joins several keys of one action in the settings file; no key is written with it.
+_JOIN = " | "
+
+#: Scope of actions that work on every page.
+EVERYWHERE = "Everywhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something a key does. ``scope`` is `EVERYWHERE` or the title of a page."""
+
+    id: str
+    text: str
+    keys: tuple[str, ...]
+    scope: str = EVERYWHERE
+
+
+#: All actions with a key; pages add theirs here.
+ACTIONS: tuple[Action, ...] = (
+    Action("palette", "Search or run a command", ("Ctrl+K",)),
+    Action("help", "Help for this page", ("F1",)),
+    Action("lock", "Lock", ("Ctrl+L",)),
+    Action("undo", "Undo", ("Ctrl+Z",)),
+    Action("redo", "Redo", ("Ctrl+Shift+Z", "Ctrl+Y")),
+    Action("save", "Save now", ("Ctrl+S",)),
+    Action("find", "Search in this list", ("Ctrl+F",)),
+    Action("new", "New", ("Ctrl+N",)),
+    Action("close-workspace", "Close the workspace", ("Ctrl+W",)),
+    Action("quit", "Quit", ("Ctrl+Q",)),
+    Action("larger-text", "Larger text", ("Ctrl++", "Ctrl+=")),
+    Action("smaller-text", "Smaller text", ("Ctrl+-",)),
+    Action("go-rail", "Go to the page list", ("F6",)),
+    Action("page-queue", "Queue", ("Ctrl+0",)),
+    Action("page-tasks", "Tasks", ("Ctrl+1",)),
+    Action("page-rubrics", "Rubrics", ("Ctrl+2",)),
+    Action("page-examples", "Examples", ("Ctrl+3",)),
+    Action("page-runs", "Runs", ("Ctrl+4",)),
+    Action("page-review", "Review", ("Ctrl+5",)),
+    Action("page-results", "Results", ("Ctrl+6",)),
+    Action("page-models", "Models", ("Ctrl+7",)),
+    Action("page-settings", "Settings", ("Ctrl+,",)),
+    Action("review.rate-1", "Rate 1", ("1",), "Review"),
+    Action("review.rate-2", "Rate 2", ("2",), "Review"),
+    Action("review.rate-3", "Rate 3", ("3",), "Review"),
+    Action("review.rate-4", "Rate 4", ("4",), "Review"),
+    Action("review.rate-5", "Rate 5", ("5",), "Review"),
+    Action("review.submit", "Submit and next", ("Ctrl+Return", "Return"), "Review"),
+    Action("review.skip", "Skip", ("S",), "Review"),
+    Action("review.next", "Next", ("Right", "J"), "Review"),
+    Action("review.previous", "Previous", ("Left", "K"), "Review"),
+    Action("review.comment", "Write a comment", ("C",), "Review"),
+    Action("queue.open", "Open the next item", ("Return",), "Queue"),
+    Action("examples.import", "Import examples", ("Ctrl+I",), "Examples"),
+    Action("runs.cancel", "Stop the run", ("Ctrl+.",), "Runs"),
+    Action("results.export", "Export data", ("Ctrl+E",), "Results"),
+    Action("models.import", "Import a model", ("Ctrl+I",), "Models"),
+)
+
+
+def key_text(key: str) -> str:
+    """A key as shown on a button: 'Ctrl Enter'."""
+    if not key:
+        return ""
+    text = QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)
+    text = text.replace("Return", "Enter")
+    for name, arrow in (("Left", "←"), ("Right", "→"), ("Up", "↑"), ("Down", "↓")):
+        text = text.replace(name, arrow)
+    return text if text in ("+", "Ctrl++") else text.replace("+", " ")
+
+
+def is_single_key(key: str) -> bool:
+    """Whether a key works without Ctrl, Alt or Meta and is no function key, so that it could be typed."""
+    sequence = QKeySequence(key)
+    if sequence.isEmpty():
+        return False
+    combination = sequence[0]
+    held = combination.keyboardModifiers() & ~(
+        Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
+    )
+    function_key = Qt.Key.Key_F1 <= combination.key() <= Qt.Key.Key_F35
+    return held == Qt.KeyboardModifier.NoModifier and not function_key
+
+
+def is_typing(widget: QWidget | None) -> bool:
+    """Whether keys pressed now would be text in this widget."""
+    if isinstance(widget, QLineEdit | QPlainTextEdit | QTextEdit):
+        return not widget.isReadOnly()
+    if isinstance(widget, QComboBox):
+        return widget.isEditable()
+    return isinstance(widget, QAbstractSpinBox | QKeySequenceEdit)
+
+
+class Shortcuts(QObject):
+    """The keys in force."""
+
+    changed = Signal()
+
+    def __init__(self, own: Mapping[str, str], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._actions = {action.id: action for action in ACTIONS}
+        self._own = {name: keys for name, keys in own.items() if name in self._actions}
+        self._bindings: list[_Binding] = []
+        self.typing = False
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.focusChanged.connect(self._on_focus)
+
+    @property
+    def own(self) -> dict[str, str]:
+        """The person's choices where they differ from the defaults, for the settings file."""
+        return dict(self._own)
+
+    def action(self, action_id: str) -> Action:
+        return self._actions[action_id]
+
+    def keys(self, action_id: str) -> tuple[str, ...]:
+        """The keys of an action, the first being the one shown."""
+        if action_id in self._own:
+            return tuple(key for key in self._own[action_id].split(_JOIN) if key)
+        return self._actions[action_id].keys
+
+    def hint(self, action_id: str) -> str:
+        """The key as shown on a button; '' when it has none."""
+        keys = self.keys(action_id)
+        return key_text(keys[0]) if keys else ""
+
+    def conflicts(self, action_id: str, key: str) -> list[Action]:
+        """Other actions that the key would reach at the same time."""
+        scope = self._actions[action_id].scope
+        wanted = QKeySequence(key)
+        return [
+            action
+            for action in self._actions.values()
+            if action.id != action_id
+            and (EVERYWHERE in (scope, action.scope) or scope == action.scope)
+            and any(QKeySequence(other) == wanted for other in self.keys(action.id))
+        ]
+
+    def set_keys(self, action_id: str, keys: tuple[str, ...]) -> None:
+        """Give an action other keys; its default ones need no entry in the settings."""
+        if keys == self._actions[action_id].keys:
+            self._own.pop(action_id, None)
+        else:
+            self._own[action_id] = _JOIN.join(keys)
+        self.changed.emit()
+
+    def reset(self) -> None:
+        """Go back to the defaults."""
+        self._own.clear()
+        self.changed.emit()
+
+    def bind(self, widget: QWidget, action_id: str, slot: Callable[[], object]) -> None:
+        """Call a bound method when the key is pressed while ``widget`` is shown in the active window."""
+        binding = _Binding(self, widget, action_id, slot)
+        self._bindings = [b for b in self._bindings if shiboken6.isValid(b)]
+        self._bindings.append(binding)
+
+    @Slot("QWidget*", "QWidget*")  # type: ignore[arg-type]
+    def _on_focus(self, _old: QWidget | None, new: QWidget | None) -> None:
+        typing = is_typing(new)
+        if typing != self.typing:
+            self.typing = typing
+            for binding in self._bindings:
+                if shiboken6.isValid(binding):
+                    binding.heed_typing()
+
+
+class _Binding(QObject):
+    """One action of one widget: its `QShortcut` objects, made anew when keys change."""
+
+    def __init__(
+        self, shortcuts: Shortcuts, widget: QWidget, action_id: str, slot: Callable[[], object]
+    ) -> None:
+        super().__init__(widget)
+        self._shortcuts = shortcuts
+        self._widget = widget
+        self._id = action_id
+        self._slot = slot
+        self._made: list[tuple[QShortcut, bool]] = []
+        shortcuts.changed.connect(self._make)
+        self._make()
+
+    def heed_typing(self) -> None:
+        for shortcut, single in self._made:
+            if single:
+                shortcut.setEnabled(not self._shortcuts.typing)
+
+    @Slot()
+    def _make(self) -> None:
+        for shortcut, _single in self._made:
+            with QSignalBlocker(shortcut):
+                shortcut.setEnabled(False)
+            shortcut.deleteLater()
+        self._made = []
+        for key in self._shortcuts.keys(self._id):
+            shortcut = QShortcut(QKeySequence(key), self._widget)
+            shortcut.setAutoRepeat(False)
+            shortcut.activated.connect(self._fire)
+            self._made.append((shortcut, is_single_key(key)))
+        self.heed_typing()
+
+    @Slot()
+    def _fire(self) -> None:
+        self._slot()

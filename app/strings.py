@@ -1,0 +1,91 @@
+"""Words the window shows: the way to translate them, and numbers, times and names put into words."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+_CONTEXT = "rifugio"
+
+
+def say(text: str, **values: object) -> str:
+    """A sentence in the person's language. ``values`` fill its named blanks after translation.
+
+    Examples
+    --------
+    ``say("{count} examples", count=3)``
+    """
+    translated = QCoreApplication.translate(_CONTEXT, text)
+    return translated.format(**values) if values else translated
+
+
+def count_of(number: int, one: str, many: str) -> str:
+    """A number with its noun: ``count_of(1, "example", "examples")`` is '1 example'."""
+    return f"{format_number(number)} {one if number == 1 else many}"
+
+
+def format_number(number: float, decimals: int = 0) -> str:
+    """A number with the locale's separators."""
+    if decimals == 0:
+        return QLocale().toString(round(number))
+    return QLocale().toString(float(number), "f", decimals)
+
+
+def format_bytes(size: int) -> str:
+    """A file size, such as '98.4 MB'."""
+    value = float(size)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            return f"{value:.0f} {unit}" if unit in ("bytes", "kB") else f"{value:.1f} {unit}"
+        value /= 1000
+    raise AssertionError("unreachable")
+
+
+def format_duration(seconds: float) -> str:
+    """A stretch of time, coarse enough to be read at a glance: '40 s', '3 min', '1 h 50 min'."""
+    if seconds < 60:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    return f"{round(hours / 24)} days"
+
+
+def format_rate(per_second: float, noun: str) -> str:
+    """A speed in a unit that gives a readable number: '31 tokens a second', '4 outputs a minute'."""
+    if noun == "bytes":
+        return f"{format_bytes(round(per_second))} a second"
+    if per_second >= 1:
+        return f"{per_second:.0f} {noun} a second"
+    if per_second * 60 >= 1:
+        return f"{per_second * 60:.0f} {noun} a minute"
+    return f"{per_second * 3600:.0f} {noun} an hour"
+
+
+def parse_time(stamp: str) -> datetime:
+    """A stored UTC time in this machine's zone."""
+    return datetime.fromisoformat(stamp.replace("Z", "+00:00")).astimezone()
+
+
+def format_time(stamp: str) -> str:
+    """A stored time as a person says it: a time of day today, a date otherwise; '' for ''."""
+    if not stamp:
+        return ""
+    moment = parse_time(stamp)
+    today = datetime.now(UTC).astimezone().date()
+    if moment.date() == today:
+        return f"{moment:%H:%M}"
+    return QLocale().toString(moment.replace(tzinfo=None).date(), QLocale.FormatType.ShortFormat)
+
+
+def shorten(text: str, length: int = 80) -> str:
+    """One line of a text, cut at a word."""
+    line = " ".join(text.split())
+    if len(line) <= length:
+        return line
+    cut = line[:length]
+    return (cut.rsplit(" ", 1)[0] if " " in cut[length // 2 :] else cut) + " …"

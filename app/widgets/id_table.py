@@ -1,0 +1,275 @@
+"""Tables over ids: the model holds ids and a cache of rows; sorting and filtering are SQL's work.
+
+>>> # SOURCE = TableSource(
+... #     "example e JOIN task t ON t.id = e.task_id",
+... #     columns=(TableColumn("title", "Title", "e.title", order="e.title COLLATE NOCASE"), ...),
+... #     id="e.id", where="e.deleted = 0", search=("e.title", "t.objective"))
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    Qt,
+    Signal,
+)
+
+from app.session import Session
+from core.changes import Changes
+
+_PAGE = 128
+_CACHED_ROWS = 4096
+
+Row = Mapping[str, Any]
+AnyIndex = QModelIndex | QPersistentModelIndex
+
+
+def _as_text(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """A column: ``sql`` is its expression, ``order`` what it sorts by ('' for not sortable).
+
+    ``text`` turns the value into words; ``width`` is in characters, 0 for the rest of the room.
+    """
+
+    key: str
+    title: str
+    sql: str
+    order: str = ""
+    width: int = 12
+    right: bool = False
+    text: Callable[[Any], str] = _as_text
+    tooltip: Callable[[Row], str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableSource:
+    """Where rows come from. ``search`` lists the expressions a search looks into, ``kinds`` the
+    kinds of rows whose changes make the list stale."""
+
+    from_: str
+    columns: tuple[TableColumn, ...]
+    id: str = "id"
+    where: str = "deleted = 0"
+    search: tuple[str, ...] = ()
+    extra: Mapping[str, str] = field(default_factory=dict)
+    kinds: tuple[str, ...] = ()
+
+
+class IdTableModel(QAbstractTableModel):
+    """Rows of a `TableSource`. Ids are read off the UI thread; rows as they come into view."""
+
+    #: New ids are in; the view has kept its place by id.
+    loaded = Signal()
+
+    IdRole = Qt.ItemDataRole.UserRole + 1
+    RowRole = Qt.ItemDataRole.UserRole + 2
+
+    def __init__(self, session: Session, source: TableSource, parent: Any = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._source = source
+        self._ids: list[str] = []
+        self._places: dict[str, int] | None = None
+        self._cache: OrderedDict[str, dict[str, Any]] = OrderedDict()
+        self._search = ""
+        self._filter: tuple[str, tuple[Any, ...]] = ("1", ())
+        self._sort = (-1, Qt.SortOrder.AscendingOrder)
+        self._generation = 0
+        self.loading = False
+        self.loaded_once = False
+        selected = {column.key: column.sql for column in source.columns} | dict(source.extra)
+        self._select = ", ".join(f'{sql} AS "{key}"' for key, sql in selected.items())
+
+    # -- what to show --------------------------------------------------------------------
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """All ids in order."""
+        return self._ids
+
+    @property
+    def source(self) -> TableSource:
+        return self._source
+
+    @property
+    def searching(self) -> bool:
+        """Whether a search or a filter narrows the list."""
+        return bool(self._search) or self._filter[0] != "1"
+
+    def set_search(self, text: str) -> None:
+        """Keep rows in which every word of the text occurs."""
+        if text.strip() != self._search:
+            self._search = text.strip()
+            self.reload()
+
+    def set_filter(self, where: str = "1", parameters: Sequence[Any] = ()) -> None:
+        """Keep rows that satisfy an SQL condition."""
+        if (where, tuple(parameters)) != self._filter:
+            self._filter = (where, tuple(parameters))
+            self.reload()
+
+    def reload(self) -> None:
+        """Read the ids anew, off the UI thread; an older answer that comes late is dropped."""
+        if not self._session.has_workspace:
+            return
+        self._generation += 1
+        self.loading = True
+        generation = self._generation
+        sql, parameters = self._ids_query()
+        workspace = self._session.workspace
+
+        def read() -> list[str]:
+            with workspace.reader() as db:
+                return [row[0] for row in db.conn.execute(sql, parameters)]
+
+        def take(ids: list[str]) -> None:
+            if generation == self._generation:
+                self._take(ids)
+
+        self._session.jobs.run(self, read).success(take)
+
+    def load_now(self) -> None:
+        """Read the ids on this thread, for short lists and tests."""
+        self._generation += 1
+        sql, parameters = self._ids_query()
+        with self._session.workspace.reader() as db:
+            ids = [row[0] for row in db.conn.execute(sql, parameters)]
+        self._take(ids)
+
+    def apply_changes(self, changes: Changes | None) -> None:
+        """Refresh what a transaction touched: everything for None."""
+        if changes is None or not self._source.kinds or changes.touches(*self._source.kinds):
+            self.reload()
+
+    def row_of(self, row_id: str) -> int:
+        """The row of an id; -1 when it is not in the list."""
+        if self._places is None:
+            self._places = {known: place for place, known in enumerate(self._ids)}
+        return self._places.get(row_id, -1)
+
+    def id_at(self, row: int) -> str:
+        """The id of a row; '' past the end."""
+        return self._ids[row] if 0 <= row < len(self._ids) else ""
+
+    def row_at(self, row: int) -> dict[str, Any]:
+        """The values of a row, from the cache or read with its neighbours."""
+        row_id = self._ids[row]
+        found = self._cache.get(row_id)
+        if found is None:
+            self._read_around(row)
+            found = self._cache.get(row_id, {})
+        return found
+
+    # -- Qt ------------------------------------------------------------------------------
+
+    def rowCount(self, parent: AnyIndex = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self._ids)
+
+    def columnCount(self, parent: AnyIndex = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self._source.columns)
+
+    def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        if role == self.IdRole:
+            return self._ids[index.row()]
+        column = self._source.columns[index.column()]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
+            return int(side | Qt.AlignmentFlag.AlignVCenter)
+        if role not in (
+            Qt.ItemDataRole.DisplayRole,
+            Qt.ItemDataRole.ToolTipRole,
+            Qt.ItemDataRole.AccessibleTextRole,
+            self.RowRole,
+        ):
+            return None
+        row = self.row_at(index.row())
+        if role == self.RowRole:
+            return row
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return column.tooltip(row) if column.tooltip and row else None
+        text = column.text(row.get(column.key)) if row else ""
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{column.title}: {text}"
+        return text
+
+    def headerData(
+        self,
+        section: int,
+        orientation: Qt.Orientation,
+        role: int = Qt.ItemDataRole.DisplayRole,
+    ) -> Any:
+        if orientation != Qt.Orientation.Horizontal or not 0 <= section < self.columnCount():
+            return None
+        column = self._source.columns[section]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return column.title
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
+            return int(side | Qt.AlignmentFlag.AlignVCenter)
+        return None
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        if (column, order) != self._sort:
+            self._sort = (column, order)
+            self.reload()
+
+    # -- inside --------------------------------------------------------------------------
+
+    def _ids_query(self) -> tuple[str, list[Any]]:
+        source = self._source
+        conditions = [f"({source.where})", f"({self._filter[0]})"]
+        parameters = list(self._filter[1])
+        if source.search:
+            for word in self._search.split():
+                mark = word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+                conditions.append(
+                    "(" + " OR ".join(f"{sql} LIKE ? ESCAPE '\\'" for sql in source.search) + ")"
+                )
+                parameters += [f"%{mark}%"] * len(source.search)
+        order = [f"{source.id}"]
+        column, direction = self._sort
+        if 0 <= column < len(source.columns) and source.columns[column].order:
+            way = "DESC" if direction == Qt.SortOrder.DescendingOrder else "ASC"
+            order.insert(0, f"{source.columns[column].order} {way}")
+        where = " AND ".join(conditions)
+        return (
+            f"SELECT {source.id} FROM {source.from_} WHERE {where} ORDER BY {', '.join(order)}",
+            parameters,
+        )
+
+    def _take(self, ids: list[str]) -> None:
+        self.loading = False
+        self.loaded_once = True
+        self.beginResetModel()
+        self._ids = ids
+        self._places = None
+        self._cache.clear()
+        self.endResetModel()
+        self.loaded.emit()
+
+    def _read_around(self, row: int) -> None:
+        start = max(0, row - _PAGE // 4)
+        wanted = [i for i in self._ids[start : start + _PAGE] if i not in self._cache]
+        marks = ", ".join("?" * len(wanted))
+        rows = self._session.workspace.query(
+            f'SELECT {self._source.id} AS "__id", {self._select} FROM {self._source.from_}'
+            f" WHERE {self._source.id} IN ({marks})",
+            wanted,
+        )
+        for values in rows:
+            self._cache[values.pop("__id")] = values
+        while len(self._cache) > _CACHED_ROWS:
+            self._cache.popitem(last=False)

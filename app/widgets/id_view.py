@@ -1,0 +1,178 @@
+"""The view of an `IdTableModel`: fixed row height, place kept by id, right-to-left cells, keys."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QItemSelection, QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
+
+from app import theme
+from app.widgets.basics import is_right_to_left
+from app.widgets.id_table import IdTableModel
+
+_HAS_FOCUS = QStyle.StateFlag.State_HasFocus
+
+
+class CellDelegate(QStyledItemDelegate):
+    """Cells with text in its own direction, on one line."""
+
+    def initStyleOption(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        super().initStyleOption(option, index)
+        option.text = option.text.replace("\n", " ")
+        if not option.text.isascii() and is_right_to_left(option.text):
+            option.direction = Qt.LayoutDirection.RightToLeft
+        # The row shows where the keyboard is; a frame around one cell would say less.
+        option.state &= ~_HAS_FOCUS
+
+
+class IdTableView(QTableView):
+    """One selected row at a time unless ``many``. Enter and double click open it."""
+
+    #: The id of the current row, '' for none.
+    current_changed = Signal(str)
+    #: Enter or a double click.
+    opened = Signal(str)
+    selection_changed = Signal()
+
+    def __init__(
+        self, model: IdTableModel, name: str, *, many: bool = False, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._ids = model
+        self._kept = ""
+        self._kept_scroll = 0
+        self._silent = False
+        self.setAccessibleName(name)
+        self.setModel(model)
+        model.setParent(self)
+        self.setItemDelegate(CellDelegate(self))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setProperty("role", "bare")
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        mode = QAbstractItemView.SelectionMode
+        self.setSelectionMode(mode.ExtendedSelection if many else mode.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setMouseTracking(True)
+        self.verticalHeader().hide()
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setMinimumSectionSize(48)
+        header.setSortIndicatorShown(True)
+        header.setSectionsClickable(True)
+        header.setSortIndicatorClearable(True)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.sortIndicatorChanged.connect(model.sort)
+        model.modelAboutToBeReset.connect(self._keep)
+        model.modelReset.connect(self._put_back)
+        self.doubleClicked.connect(self._open_index)
+        theme.notifier().changed.connect(self._fit)
+        self._fit()
+
+    @property
+    def ids(self) -> IdTableModel:
+        """The model."""
+        return self._ids
+
+    @property
+    def current_id(self) -> str:
+        """The id of the current row; '' for none."""
+        return self._ids.id_at(self.currentIndex().row())
+
+    @property
+    def selected_ids(self) -> list[str]:
+        """The ids of the selected rows, in order."""
+        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
+        return [self._ids.id_at(row) for row in rows]
+
+    def select_id(self, row_id: str) -> bool:
+        """Make a row the current one; False when the list lacks it.
+
+        Before the list is loaded it is remembered and selected then.
+        """
+        row = self._ids.row_of(row_id)
+        if row < 0:
+            if not self._ids.loaded_once or self._ids.loading:
+                self._kept = row_id
+            return False
+        self.setCurrentIndex(self._ids.index(row, 0))
+        return True
+
+    def _fit(self) -> None:
+        current = theme.current()
+        self.verticalHeader().setDefaultSectionSize(current.px(36))
+        header = self.horizontalHeader()
+        unit = self.fontMetrics().averageCharWidth()
+        for number, column in enumerate(self._ids.source.columns):
+            if column.width:
+                header.setSectionResizeMode(number, QHeaderView.ResizeMode.Interactive)
+                self.setColumnWidth(number, column.width * unit + 24)
+            else:
+                header.setSectionResizeMode(number, QHeaderView.ResizeMode.Stretch)
+
+    def _keep(self) -> None:
+        self._kept = self.current_id or self._kept
+        self._kept_scroll = self.verticalScrollBar().value()
+        self._silent = True
+
+    def _put_back(self) -> None:
+        kept = self._kept
+        row = self._ids.row_of(kept) if kept else -1
+        if row >= 0:
+            self.setCurrentIndex(self._ids.index(row, 0))
+            self.verticalScrollBar().setValue(self._kept_scroll)
+            self.scrollTo(self._ids.index(row, 0))
+        self._silent = False
+        if row < 0 or kept != self._told:
+            self._tell()
+
+    _told = ""
+
+    def _tell(self) -> None:
+        current = self.current_id
+        if not self._silent and current != self._told:
+            self._told = current
+            self._kept = current
+            self.current_changed.emit(current)
+
+    def _open_index(self, index: QModelIndex) -> None:
+        self.opened.emit(self._ids.id_at(index.row()))
+
+    # -- Qt ------------------------------------------------------------------------------
+
+    def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:
+        super().currentChanged(current, previous)
+        self._tell()
+
+    def selectionChanged(
+        self, selected: QItemSelection, deselected: QItemSelection
+    ) -> None:
+        super().selectionChanged(selected, deselected)
+        self.selection_changed.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.current_id:
+            self.opened.emit(self.current_id)
+            return
+        super().keyPressEvent(event)
+
+    def sizeHint(self) -> QSize:
+        return QSize(480, 320)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(160, 120)

@@ -1,0 +1,1 @@
+"""Windows and what frames the pages: welcome, bars, rail, lock, palette, help."""
