@@ -159,7 +159,7 @@ class Page(QWidget):
             self._stale = False
             self.refresh(None)
 
-    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+    def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._refresh_if_stale()
 

@@ -34,7 +34,9 @@ def set_property(widget: QWidget, name: str, value: object) -> None:
     widget.update()
 
 
-def label(text: str = "", role: str = "", *, wrap: bool = False, selectable: bool = False) -> QLabel:
+def label(
+    text: str = "", role: str = "", *, wrap: bool = False, selectable: bool = False
+) -> QLabel:
     """A label of plain text; role is one of the style sheet's (title, heading, strong, muted, small,
     overline, error, pill, pill-warning, pill-danger, key). Right-to-left text reads right to left."""
     made = Label(text)
@@ -58,7 +60,8 @@ class Label(QLabel):
 
     def setText(self, text: str) -> None:
         direction = (
-            Qt.LayoutDirection.RightToLeft if text.isascii() is False and is_right_to_left(text)
+            Qt.LayoutDirection.RightToLeft
+            if text.isascii() is False and is_right_to_left(text)
             else Qt.LayoutDirection.LeftToRight
         )
         self.setLayoutDirection(direction)
@@ -138,12 +141,16 @@ def line() -> QFrame:
     return made
 
 
-def column(*items: QWidget | QLayout | int | None, spacing: int = theme.S, margin: int = 0) -> QVBoxLayout:
+def column(
+    *items: QWidget | QLayout | int | None, spacing: int = theme.S, margin: int = 0
+) -> QVBoxLayout:
     """A vertical layout. A number is a gap, None a stretch."""
     return _fill(QVBoxLayout(), items, spacing, margin)
 
 
-def row(*items: QWidget | QLayout | int | None, spacing: int = theme.S, margin: int = 0) -> QHBoxLayout:
+def row(
+    *items: QWidget | QLayout | int | None, spacing: int = theme.S, margin: int = 0
+) -> QHBoxLayout:
     """A horizontal layout. A number is a gap, None a stretch."""
     return _fill(QHBoxLayout(), items, spacing, margin)
 
@@ -151,7 +158,9 @@ def row(*items: QWidget | QLayout | int | None, spacing: int = theme.S, margin: 
 L = TypeVar("L", bound=QBoxLayout)
 
 
-def _fill(box: L, items: tuple[QWidget | QLayout | int | None, ...], spacing: int, margin: int) -> L:
+def _fill(
+    box: L, items: tuple[QWidget | QLayout | int | None, ...], spacing: int, margin: int
+) -> L:
     box.setSpacing(spacing)
     box.setContentsMargins(margin, margin, margin, margin)
     for item in items:

@@ -78,9 +78,9 @@ class Button(QPushButton):
             self.set_hint(self._shortcuts.hint(self._action))
 
     def _dress(self) -> None:
-        token = {
-            "primary": "on_accent", "danger": "danger", "link": "accent", "": "text"
-        }.get(self.property("kind") or "", "muted")
+        token = {"primary": "on_accent", "danger": "danger", "link": "accent", "": "text"}.get(
+            self.property("kind") or "", "muted"
+        )
         on_token = {"nav": "accent", "choice": "on_accent"}.get(self.property("kind") or "")
         self.setIcon(icons.icon(self._icon_name, token, on_token=on_token))
         side = theme.current().px(18)
@@ -123,7 +123,9 @@ class Button(QPushButton):
         left = (self.width() - text_width - icon_width - _GAP - chip) // 2
         option.rect = QRect(left - 20, 0, text_width + icon_width + 40, self.height())
         painter.drawControl(QStyle.ControlElement.CE_PushButtonLabel, option)
-        self._paint_chip(painter, QRect(left + icon_width + text_width + _GAP, 0, chip, self.height()))
+        self._paint_chip(
+            painter, QRect(left + icon_width + text_width + _GAP, 0, chip, self.height())
+        )
 
     def _paint_chip(self, painter: QPainter, room: QRect) -> None:
         metrics = self._chip_metrics()
@@ -132,7 +134,9 @@ class Button(QPushButton):
         ink = self._ink()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.current().ui_font(theme.SMALL - 0.5))
-        edge = ink if self.property("kind") == "primary" else theme.current().color("control_border")
+        edge = (
+            ink if self.property("kind") == "primary" else theme.current().color("control_border")
+        )
         painter.setPen(QPen(edge, 1))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRoundedRect(frame.adjusted(0, 0, -1, -1), 4, 4)

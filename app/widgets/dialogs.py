@@ -131,9 +131,7 @@ def choose_files(
     return dialog
 
 
-def choose_folder(
-    parent: QWidget, title: str, slot: Callable[[list[Path]], object]
-) -> QFileDialog:
+def choose_folder(parent: QWidget, title: str, slot: Callable[[list[Path]], object]) -> QFileDialog:
     """Let the person choose a folder."""
     dialog = _FileChoice(parent, title, "", slot)
     dialog.setFileMode(QFileDialog.FileMode.Directory)

@@ -159,9 +159,7 @@ class IdTableView(QTableView):
         super().currentChanged(current, previous)
         self._tell()
 
-    def selectionChanged(
-        self, selected: QItemSelection, deselected: QItemSelection
-    ) -> None:
+    def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
         super().selectionChanged(selected, deselected)
         self.selection_changed.emit()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
@@ -59,7 +60,7 @@ class SearchField(QLineEdit):
     def _emit(self) -> None:
         self.searched.emit(self.text())
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+    def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and self.text():
             self.clear()
             return
@@ -98,7 +99,7 @@ class ComboBox(QComboBox):
     def value(self) -> Any:
         return self.currentData()
 
-    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
+    def wheelEvent(self, event: QWheelEvent) -> None:
         if self.hasFocus():
             super().wheelEvent(event)
         else:
@@ -114,7 +115,7 @@ class Slider(QSlider):
         self.setRange(low, high)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
-    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
+    def wheelEvent(self, event: QWheelEvent) -> None:
         if self.hasFocus():
             super().wheelEvent(event)
         else:
@@ -124,11 +125,11 @@ class Slider(QSlider):
 class _WheelGuard(QObject):
     """Keeps the wheel from a spin box that has no focus."""
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        if event.type() == QEvent.Type.Wheel and isinstance(watched, QWidget):
-            if not watched.hasFocus():
-                event.ignore()
-                return True
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        unfocused = isinstance(watched, QWidget) and not watched.hasFocus()
+        if event.type() == QEvent.Type.Wheel and unfocused:
+            event.ignore()
+            return True
         return False
 
 
@@ -221,9 +222,7 @@ def passphrase_bits(passphrase: str) -> float:
     )
     alphabet = sum(size for size, used in kinds if used) or 1
     fresh = 1 + sum(
-        1
-        for before, after in zip(passphrase, passphrase[1:], strict=False)
-        if ord(after) - ord(before) not in (-1, 0, 1)
+        1 for before, after in pairwise(passphrase) if ord(after) - ord(before) not in (-1, 0, 1)
     )
     by_characters = min(fresh, 2 * len(set(passphrase))) * math.log2(alphabet)
     words = [word for word in passphrase.split() if len(word) > 2]

@@ -15,7 +15,11 @@ from app.widgets.buttons import Button
 
 Tone = Literal["info", "warning", "danger"]
 
-_ICONS = {"info": ("info", "accent"), "warning": ("warning", "warning"), "danger": ("error", "danger")}
+_ICONS = {
+    "info": ("info", "accent"),
+    "warning": ("warning", "warning"),
+    "danger": ("error", "danger"),
+}
 _TOAST_MILLISECONDS = 6000
 
 
@@ -92,7 +96,7 @@ class Toast(QFrame):
             window.height() - self.height() - theme.current().px(48),
         )
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and self.isVisible():
             self._settle()
         return super().eventFilter(watched, event)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
 
 from app import theme
@@ -40,9 +40,8 @@ class TopBar(QFrame):
         layout.addWidget(name)
         layout.addSpacing(theme.S)
         layout.addWidget(self._workspace, 1)
-        layout.addWidget(self._encrypted)
-        layout.addWidget(self._read_only)
-        layout.addWidget(self._offline)
+        for pill in (self._encrypted, self._read_only, self._offline):
+            layout.addWidget(pill, 0, Qt.AlignmentFlag.AlignVCenter)
         layout.addStretch(1)
         keys = session.shortcuts
         self._palette = _BarButton(say("Search or run a command"), "search", keys, "palette")
@@ -204,5 +203,3 @@ class BottomBar(QFrame):
     def _cancel(self) -> None:
         if self._job is not None:
             self._job.cancel()
-
-

@@ -48,7 +48,7 @@ class IdleWatch(QObject):
         if window is not None:
             window.installEventFilter(self)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in _TOUCHES:
             self.touch()
         return False

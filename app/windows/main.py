@@ -63,6 +63,7 @@ class MainWindow(QMainWindow):
         self.work.top.help_asked.connect(self.show_help)
         self.work.top.person_asked.connect(self.choose_person)
         self.work.bottom.undo_asked.connect(self.undo)
+        self.work.said.connect(self.toast.say)
         session.jobs.failed.connect(self._show_failure)
         session.jobs.changed.connect(self._close_held)
         session.bus.changed.connect(self._look_for_undo)
@@ -211,9 +212,7 @@ class MainWindow(QMainWindow):
         """Bring it back."""
         self._step(redo, "Did again: {label}")
 
-    def _step(
-        self, step: Callable[[Workspace, str], Outcome[UndoEntry]], words: str
-    ) -> None:
+    def _step(self, step: Callable[[Workspace, str], Outcome[UndoEntry]], words: str) -> None:
         if not self.session.has_workspace or self.session.workspace.read_only:
             return
         self._settle()
@@ -221,9 +220,9 @@ class MainWindow(QMainWindow):
         def told(outcome: Outcome[UndoEntry]) -> None:
             self.toast.say(say(words, label=outcome.value.label))
 
-        self.session.jobs.run(
-            self, step, self.session.workspace, self.session.person_id
-        ).success(told).failure(self._say_no_undo)
+        self.session.jobs.run(self, step, self.session.workspace, self.session.person_id).success(
+            told
+        ).failure(self._say_no_undo)
 
     def _say_no_undo(self, error: BaseException) -> None:
         if isinstance(error, NotFoundError):
@@ -268,8 +267,9 @@ class MainWindow(QMainWindow):
             Command(say("Undo"), self.undo, keys.hint("undo"), own),
             Command(say("Redo"), self.redo, keys.hint("redo"), own),
             Command(say("Lock the workspace"), self.lock, keys.hint("lock"), own),
-            Command(say("Close the workspace"), self.close_workspace,
-                    keys.hint("close-workspace"), own),
+            Command(
+                say("Close the workspace"), self.close_workspace, keys.hint("close-workspace"), own
+            ),
             Command(say("Change who is working"), self.choose_person, "", own),
             Command(say("Help for this page"), self.show_help, keys.hint("help"), own),
             Command(say("Keyboard shortcuts"), self.show_shortcuts, "", own),
@@ -375,7 +375,9 @@ class MainWindow(QMainWindow):
         if not kept or not self.restoreGeometry(QByteArray(base64.b64decode(kept))):
             screen = QGuiApplication.primaryScreen()
             room = screen.availableSize() if screen is not None else self.minimumSize()
-            self.resize(min(1440, max(900, room.width() - 80)), min(900, max(600, room.height() - 80)))
+            self.resize(
+                min(1440, max(900, room.width() - 80)), min(900, max(600, room.height() - 80))
+            )
 
     def _kept_place(self, workspace: Workspace) -> dict[str, Any]:
         try:
@@ -402,7 +404,7 @@ class MainWindow(QMainWindow):
 
     # -- Qt ------------------------------------------------------------------------------
 
-    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
+    def closeEvent(self, event: QCloseEvent) -> None:
         if not self._closing:
             self._settle()
             self._keep_place()
@@ -418,7 +420,7 @@ class MainWindow(QMainWindow):
         event.accept()
         super().closeEvent(event)
 
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+    def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.ThemeChange and self.session.settings.theme == "system":
             QTimer.singleShot(0, self._follow_settings)

@@ -85,7 +85,7 @@ class Rail(QFrame):
         if isinstance(button, NavButton):
             self.chosen.emit(button.entry.name)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()))
             if step and isinstance(watched, NavButton):

@@ -5,7 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QHBoxLayout,
+    QSizePolicy,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app import theme
 from app.session import Session, prepare_workspace, suggested_name
@@ -108,9 +115,17 @@ class Welcome(QWidget):
         else:
             self.show_new()
 
+    def _show_form(self, form: QWidget) -> None:
+        # Only the form that is shown counts for the size of the screen.
+        for other in (self.new_form, self.open_form):
+            policy = QSizePolicy.Policy.Preferred if other is form else QSizePolicy.Policy.Ignored
+            other.setSizePolicy(policy, policy)
+        self._forms.setCurrentWidget(form)
+        self._forms.adjustSize()
+
     def offer(self, path: Path, *, focus: bool = True, eager: bool = True) -> None:
         """Get ready to open a workspace; a plain one is opened at once when ``eager``."""
-        self._forms.setCurrentWidget(self.open_form)
+        self._show_form(self.open_form)
         self.open_form.offer(path)
         if eager and not self.open_form.needs_passphrase and path.exists():
             self.open_form.submit()
@@ -125,7 +140,7 @@ class Welcome(QWidget):
     @Slot()
     def show_new(self) -> None:
         """Show the form for a new workspace."""
-        self._forms.setCurrentWidget(self.new_form)
+        self._show_form(self.new_form)
 
     def take_focus(self) -> None:
         """Give the keyboard to the form that is shown."""
@@ -235,7 +250,9 @@ class NewForm(Card):
         self.add(self.notice)
         self.add(
             label(
-                say("A forgotten passphrase cannot be recovered, by nobody. Keep it in a safe place."),
+                say(
+                    "A forgotten passphrase cannot be recovered by anybody. Keep it in a safe place."
+                ),
                 "small",
                 wrap=True,
             )
@@ -277,7 +294,9 @@ class NewForm(Card):
         if self.plain.isChecked():
             return ""
         if len(self.passphrase.text()) < MINIMUM_PASSPHRASE:
-            return say("The passphrase needs at least {count} characters.", count=MINIMUM_PASSPHRASE)
+            return say(
+                "The passphrase needs at least {count} characters.", count=MINIMUM_PASSPHRASE
+            )
         if self.passphrase.text() != self.again.text():
             return say("The two passphrases differ.")
         return ""
@@ -462,5 +481,3 @@ def _free_name(path: Path) -> Path:
         free = path.with_name(f"{path.stem} {number}{path.suffix}")
         number += 1
     return free
-
-

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -28,6 +27,8 @@ class WorkSurface(QWidget):
     """Shows one page at a time; `clear` takes every page down, as locking does."""
 
     page_shown = Signal(str)
+    #: A page tells the person something in passing.
+    said = Signal(str)
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -116,6 +117,7 @@ class WorkSurface(QWidget):
             page = _BrokenPage(self.session, entry)
         page.go.connect(self._go)
         page.counted.connect(self._count)
+        page.said.connect(self.said)
         self._pages[entry.name] = page
         self.stack.addWidget(page)
 
@@ -132,7 +134,7 @@ class WorkSurface(QWidget):
         if isinstance(page, Page):
             self.rail.set_count(page.name, count if isinstance(count, int) else None)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+    def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.top.set_compact(self.width() < theme.current().px(_COMPACT_BELOW))
 

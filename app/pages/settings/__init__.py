@@ -1,0 +1,1 @@
+"""The Settings page: the person, the look, the lock, the keys."""

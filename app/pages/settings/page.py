@@ -1,0 +1,234 @@
+"""Settings of the person at this machine; each counts at once and is kept."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QUrl, Slot
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from app import theme
+from app.errors import log_path
+from app.operations import run_verb
+from app.pages.base import Page as BasePage
+from app.strings import say
+from app.widgets.basics import Card, Scroller, label
+from app.widgets.buttons import Button
+from app.widgets.editors import LineEditor
+from app.widgets.inputs import ComboBox, Form
+from core.changes import Changes, Outcome
+from core.people import rename_person
+from core.settings import data_directory, models_directory
+from core.types import Person
+
+_THEMES = (
+    ("system", "Like the desktop"),
+    ("light", "Light"),
+    ("dark", "Dark"),
+    ("high-contrast", "High contrast"),
+)
+_IDLE = ((1, "1 minute"), (5, "5 minutes"), (10, "10 minutes"), (30, "30 minutes"), (0, "Never"))
+
+
+class Page(BasePage):
+    """Person, look, lock, keys, and where things lie."""
+
+    name = "settings"
+    title = "Settings"
+    kinds = ("person",)
+    needs_workspace = False
+
+    def build(self) -> None:
+        scroller = Scroller()
+        self.body.addWidget(scroller)
+        grid = QGridLayout()
+        grid.setSpacing(theme.L)
+        grid.addWidget(self._make_person(), 0, 0)
+        grid.addWidget(self._make_look(), 0, 1)
+        grid.addWidget(self._make_lock(), 1, 0)
+        grid.addWidget(self._make_keys(), 1, 1)
+        grid.addWidget(self._make_places(), 2, 0, 1, 2)
+        grid.setColumnStretch(0, 1)
+        grid.setColumnStretch(1, 1)
+        frame = QWidget()
+        frame.setMaximumWidth(1100)
+        frame.setLayout(grid)
+        line = QHBoxLayout()
+        line.addWidget(frame)
+        line.addStretch(0)
+        scroller.box.addLayout(line)
+        scroller.box.addStretch(1)
+        self.session.settings_changed.connect(self._show)
+        self.session.person_changed.connect(self._show)
+        self._show()
+
+    def refresh(self, changes: Changes | None) -> None:
+        self._show()
+
+    def first_focus(self) -> QWidget:
+        return self.person_name
+
+    # -- cards ---------------------------------------------------------------------------
+
+    def _make_person(self) -> Card:
+        card = Card(say("Person"))
+        form = Form()
+        self.person_name = LineEditor(say("Your name"))
+        self.person_name.editingFinished.connect(self._rename)
+        form.add(
+            say("Your name"),
+            self.person_name,
+            say("Shown to colleagues in packages and results. Under blind review it is hidden."),
+        )
+        card.add(form)
+        self.other_person = Button(say("Somebody else is working …"), icon="person")
+        self.other_person.clicked.connect(self._choose_person)
+        card.add(self.other_person)
+        card.box.addStretch(1)
+        return card
+
+    def _make_look(self) -> Card:
+        card = Card(say("Look"))
+        form = Form()
+        self.theme_box = ComboBox(say("Theme"))
+        self.theme_box.fill([(say(text), value) for value, text in _THEMES])
+        self.theme_box.activated.connect(self._set_theme)
+        form.add(say("Theme"), self.theme_box)
+        self.size_box = ComboBox(say("Text size"))
+        self.size_box.fill([(f"{size} %", size) for size in theme.TEXT_SCALES])
+        self.size_box.activated.connect(self._set_size)
+        keys = self.session.shortcuts
+        form.add(
+            say("Text size"),
+            self.size_box,
+            say(
+                "Also with {larger} and {smaller}.",
+                larger=keys.hint("larger-text"),
+                smaller=keys.hint("smaller-text"),
+            ),
+        )
+        card.add(form)
+        card.box.addStretch(1)
+        return card
+
+    def _make_lock(self) -> Card:
+        card = Card(say("Lock"))
+        form = Form()
+        self.idle_box = ComboBox(say("Lock when nobody has touched anything for"))
+        self.idle_box.fill([(say(text), minutes) for minutes, text in _IDLE])
+        self.idle_box.activated.connect(self._set_idle)
+        form.add(
+            say("Lock when nobody has touched anything for"),
+            self.idle_box,
+            say(
+                "Locking saves everything, closes the file and takes its texts out of the window. "
+                "A running job goes on; the file is closed when it ends. "
+                "Unlocking returns to the same place."
+            ),
+        )
+        card.add(form)
+        card.box.addStretch(1)
+        return card
+
+    def _make_keys(self) -> Card:
+        card = Card(say("Keyboard"))
+        card.add(
+            label(
+                say(
+                    "Every key can be changed. Keys without Ctrl or Alt do nothing while you "
+                    "type in a field."
+                ),
+                "muted",
+                wrap=True,
+            )
+        )
+        self.keys_button = Button(say("Change keyboard shortcuts …"), icon="keyboard")
+        self.keys_button.clicked.connect(self._edit_keys)
+        card.add(self.keys_button)
+        card.box.addStretch(1)
+        return card
+
+    def _make_places(self) -> Card:
+        card = Card(say("Where things lie"))
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(theme.L)
+        grid.setVerticalSpacing(theme.S)
+        self._places = []
+        for row, (caption, path) in enumerate(
+            (
+                (say("Settings and log"), data_directory()),
+                (say("Models"), models_directory()),
+                (say("Log (no text of yours is written to it)"), log_path()),
+            )
+        ):
+            grid.addWidget(label(caption, "muted"), row, 0)
+            grid.addWidget(label(str(path), selectable=True), row, 1)
+            self._places.append(path)
+        grid.setColumnStretch(1, 1)
+        card.add(grid)
+        folder = Button(say("Show the folder"), icon="open")
+        folder.clicked.connect(self._show_folder)
+        line = QHBoxLayout()
+        line.addWidget(folder)
+        line.addStretch(1)
+        bottom = QVBoxLayout()
+        bottom.addLayout(line)
+        card.add(bottom)
+        return card
+
+    # -- what they do --------------------------------------------------------------------
+
+    @Slot()
+    def _show(self) -> None:
+        settings = self.session.settings
+        self.theme_box.choose(settings.theme)
+        self.size_box.choose(settings.text_scale)
+        if self.idle_box.findData(settings.idle_lock_minutes) < 0:
+            minutes = settings.idle_lock_minutes
+            self.idle_box.addItem(say("{count} minutes", count=minutes), minutes)
+        self.idle_box.choose(settings.idle_lock_minutes)
+        if not self.person_name.hasFocus():
+            self.person_name.load(self.session.person.name or settings.person)
+        writable = self.session.has_workspace and not self.session.workspace.read_only
+        self.person_name.setEnabled(writable)
+        self.other_person.setEnabled(self.session.has_workspace)
+
+    @Slot()
+    def _rename(self) -> None:
+        person = self.session.person
+        name = self.person_name.text().strip()
+        if not name:
+            self.person_name.load(person.name)
+        elif person.id and name != person.name:
+            run_verb(self, "Rename person", rename_person, person.id, name).success(self._renamed)
+
+    def _renamed(self, outcome: Outcome[Person]) -> None:
+        self.session.set_person(outcome.value)
+
+    @Slot(int)
+    def _set_theme(self, _index: int) -> None:
+        self.session.update_settings(theme=self.theme_box.value)
+
+    @Slot(int)
+    def _set_size(self, _index: int) -> None:
+        self.session.update_settings(text_scale=self.size_box.value)
+
+    @Slot(int)
+    def _set_idle(self, _index: int) -> None:
+        self.session.update_settings(idle_lock_minutes=self.idle_box.value)
+
+    @Slot()
+    def _choose_person(self) -> None:
+        from app.windows.person import PersonDialog
+
+        PersonDialog(self.session, self).open()
+
+    @Slot()
+    def _edit_keys(self) -> None:
+        from app.windows.shortcut_editor import ShortcutEditor
+
+        ShortcutEditor(self.session.shortcuts, self).open()
+
+    @Slot()
+    def _show_folder(self) -> None:
+        data_directory().mkdir(parents=True, exist_ok=True)
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(data_directory())))
