@@ -73,7 +73,7 @@ def test_the_published_aci_bench_file_imports_whole(workspace: Workspace) -> Non
             assert word in kept
         assert example.input[0].text.startswith("[doctor]")
     first = workspace.find(Example, "title = 'D2N068'")[0]
-    assert "CHF" in first.output[-1].text
+    assert "congestive heart failure" in first.output[-1].text
 
 
 def test_the_published_json_twin_gives_the_same_texts(workspace: Workspace) -> None:

@@ -1,0 +1,159 @@
+"""The default models themselves, through the same workers the app uses."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.errors import ContextOverflowError, InvalidModelError, UsageError
+from core.ports import Cancellation, GenerationRequest, Message, Piece
+from models.catalog import DEFAULT_EMBEDDER, DEFAULT_GENERATOR, find_model, verify_model
+from models.convert import import_model
+from models.hosted import HostedGenerator
+from models.llm_entail import GeneratorEntailment
+from models.local import LocalModels
+from tests.conftest import REAL_MODELS
+
+pytestmark = [pytest.mark.models, pytest.mark.xdist_group("models")]
+
+QUESTION = (Message("system", "You are brief."), Message("user", "Name three rivers."))
+
+
+@pytest.fixture(scope="module")
+def models() -> Iterator[LocalModels]:
+    with LocalModels(directory=REAL_MODELS) as local:
+        # Started here, so that no single test is held to have left the workers behind.
+        local.generator(DEFAULT_GENERATOR)
+        local.embedder(DEFAULT_EMBEDDER)
+        yield local
+
+
+@pytest.fixture
+def generator(models: LocalModels) -> HostedGenerator:
+    return models.generator(DEFAULT_GENERATOR)
+
+
+def test_the_default_files_are_the_ones_expected() -> None:
+    for name in (DEFAULT_GENERATOR, DEFAULT_EMBEDDER):
+        entry = find_model(name, REAL_MODELS)
+        assert verify_model(entry) == entry.sha256
+        assert entry.licence == "Apache-2.0"
+
+
+def test_the_same_seed_gives_the_same_text(generator: HostedGenerator) -> None:
+    request = GenerationRequest(messages=QUESTION, max_tokens=40, temperature=0.8, seed=7)
+    pieces: list[Piece] = []
+    first = generator.generate(request, on_piece=pieces.append)
+    second = generator.generate(request)
+    assert first.text == second.text == "".join(piece.text for piece in pieces)
+    assert first.text
+    assert "\0" not in first.text
+    assert second.kept_tokens == first.prompt_tokens - 1
+    other = GenerationRequest(messages=QUESTION, max_tokens=40, temperature=0.8, seed=8)
+    assert generator.generate(other).text != first.text
+
+
+@pytest.mark.parametrize("prompt", ["Tell a very long story.", "word " * 3500])
+def test_cancelling_takes_less_than_200_ms(generator: HostedGenerator, prompt: str) -> None:
+    import threading
+
+    cancel = Cancellation()
+    asked: list[float] = []
+
+    def stop() -> None:
+        asked.append(time.monotonic())
+        cancel.cancel()
+
+    timer = threading.Timer(0.6, stop)
+    timer.start()
+    request = GenerationRequest(messages=(Message("user", prompt),), max_tokens=3000)
+    answer = generator.generate(request, cancel=cancel)
+    assert answer.finish == "cancelled"
+    assert time.monotonic() - asked[0] < 0.2
+    timer.join()
+
+
+def test_a_prompt_too_long_is_refused_before_any_work(generator: HostedGenerator) -> None:
+    request = GenerationRequest(messages=(Message("user", "word " * 9000),), max_tokens=10)
+    start = time.monotonic()
+    with pytest.raises(ContextOverflowError) as caught:
+        generator.generate(request)
+    assert caught.value.prompt_tokens > caught.value.context_tokens == 8192
+    assert time.monotonic() - start < 1.0
+
+
+def test_options_have_probabilities_that_sum_to_one(generator: HostedGenerator) -> None:
+    choice = generator.choose(QUESTION, ("The Rhine", "The Danube, the Rhine", "No"))
+    assert math.isclose(sum(choice.probabilities), 1.0)
+    assert 0 < choice.mass <= 1
+    again = generator.choose(QUESTION, ("The Rhine", "The Danube, the Rhine", "No"))
+    assert np.allclose(choice.probabilities, again.probabilities, atol=1e-3)
+
+
+def test_a_kept_prefix_changes_no_likelihood(generator: HostedGenerator) -> None:
+    context = "The capital of France is"
+    options = [" Paris", " a city called Paris", " London"]
+    fresh = generator.log_likelihood("Something else. " * 20, [" x"])
+    assert fresh[0].total < 0
+    first = generator.log_likelihood(context, options)
+    kept = generator.log_likelihood(context, options)
+    parts = generator.log_likelihood(context, [" a"])[0].total
+    parts += generator.log_likelihood(context + " a", [" city called Paris"])[0].total
+    assert first[0].total > first[2].total
+    assert [round(a.total, 3) for a in first] == [round(a.total, 3) for a in kept]
+    assert first[1].total == pytest.approx(parts, abs=0.05)
+    assert first[1].tokens > 1
+
+
+def test_a_grammar_keeps_the_answer_inside_it(generator: HostedGenerator) -> None:
+    request = GenerationRequest(messages=QUESTION, max_tokens=5, grammar='root ::= "yes" | "no"')
+    assert generator.generate(request).text in ("yes", "no")
+
+
+def test_the_stand_in_is_told_to_be_no_judge(generator: HostedGenerator) -> None:
+    with pytest.raises(InvalidModelError, match="no better than guessing"):
+        GeneratorEntailment(generator)
+
+
+def test_like_sentences_are_near_each_other(models: LocalModels) -> None:
+    embedder = models.embedder()
+    vectors = np.asarray(
+        embedder.embed(["A cat sat down.", "The cat was sitting.", "Shares fell.", "x " * 2000, ""])
+    )
+    assert vectors.shape == (5, 384)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+    assert vectors[0] @ vectors[1] > 0.7 > 0.4 > vectors[0] @ vectors[2]
+    assert np.allclose(embedder.embed(["A cat sat down."])[0], vectors[0], atol=2e-2)
+
+
+def test_windows_cover_a_long_text_in_code_points(models: LocalModels) -> None:
+    text = "👩‍⚕️ Grüße an alle. " * 300
+    windows = models.embedder().embed_windows(text)
+    assert windows[0][0] == 0
+    assert windows[-1][1] == len(text.rstrip())
+    for (_, end, _), (start, _, _) in pairwise(windows):
+        assert start < end
+    assert models.embedder().embed_windows("") == []
+
+
+def test_a_model_is_for_its_role_alone(models: LocalModels) -> None:
+    with pytest.raises(UsageError, match="not for 'generator'"):
+        models.generator(DEFAULT_EMBEDDER)
+
+
+@pytest.mark.slow
+def test_a_sentence_transformers_folder_is_converted_with_parity(tmp_path: Path) -> None:
+    entry = import_model(REAL_MODELS / "all-minilm-l6-v2", directory=tmp_path)
+    assert (entry.format, entry.role) == ("onnx-embedder", "embedder")
+    assert "cosine" in entry.notes
+    with LocalModels(directory=tmp_path) as converted:
+        vector = np.asarray(converted.embedder(entry.id).embed(["A cat sat down."])[0])
+    with LocalModels(directory=REAL_MODELS) as original:
+        wanted = np.asarray(original.embedder().embed(["A cat sat down."])[0])
+    assert float(vector @ wanted) > 0.99
