@@ -38,9 +38,9 @@ class Models(Protocol):
 
 def make_local_models() -> LocalModels:
     """The models of this machine; nothing is loaded yet."""
-    from models.local import LocalModels
+    from app.services import local_models
 
-    return LocalModels()
+    return local_models()
 
 
 class Session(QObject):

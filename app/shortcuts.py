@@ -90,7 +90,8 @@ def key_text(key: str) -> str:
     text = text.replace("Return", "Enter")
     for name, arrow in (("Left", "←"), ("Right", "→"), ("Up", "↑"), ("Down", "↓")):
         text = text.replace(name, arrow)
-    return text if text in ("+", "Ctrl++") else text.replace("+", " ")
+    # The key '+' itself comes last and stays.
+    return text[:-1].replace("+", " ") + "+" if text.endswith("+") else text.replace("+", " ")
 
 
 def is_single_key(key: str) -> bool:

@@ -303,6 +303,7 @@ def make_style_sheet(theme: Theme) -> str:
         "control_padding_h": theme.px(12),
         "radius": RADIUS_CONTROL,
         "card_radius": RADIUS_CARD,
+        "pill_radius": theme.px(9),
         "focus_width": 2,
         "ui_family": UI_FAMILY,
         "icons": resource_path("icons").as_posix(),

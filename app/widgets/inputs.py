@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QKeyEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QComboBox,
@@ -168,6 +168,30 @@ def text_field(name: str, text: str = "", *, placeholder: str = "") -> QLineEdit
     field.setAccessibleName(name)
     field.setPlaceholderText(placeholder)
     return field
+
+
+class CopyField(QLineEdit):
+    """A long value without blanks, such as a hash, to look at and to copy."""
+
+    def __init__(self, name: str, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setAccessibleName(name)
+        self.setReadOnly(True)
+        self.setCursorPosition(0)
+        self.setToolTip(text)
+        self._copy = QAction(say("Copy"), self)
+        self._copy.triggered.connect(self.copy_all)
+        self.addAction(self._copy, QLineEdit.ActionPosition.TrailingPosition)
+        theme.notifier().changed.connect(self._dress)
+        self._dress()
+
+    @Slot()
+    def copy_all(self) -> None:
+        """Put the whole value on the clipboard."""
+        QGuiApplication.clipboard().setText(self.text())
+
+    def _dress(self) -> None:
+        self._copy.setIcon(icons.icon("copy"))
 
 
 class PassphraseField(QLineEdit):

@@ -121,6 +121,7 @@ class Palette(QDialog):
         self.setWindowTitle(say("Search or run a command"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setModal(True)
+        self.setProperty("role", "palette")
         self.setWindowFlag(Qt.WindowType.FramelessWindowHint)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.M, theme.M, theme.M, theme.M)

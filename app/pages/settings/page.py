@@ -41,6 +41,7 @@ class Page(BasePage):
         scroller = Scroller()
         self.body.addWidget(scroller)
         grid = QGridLayout()
+        grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(theme.L)
         grid.addWidget(self._make_person(), 0, 0)
         grid.addWidget(self._make_look(), 0, 1)
