@@ -38,13 +38,42 @@ def need_text(item: Mapping[str, Any], key: str) -> str:
 def need_texts(item: Mapping[str, Any], key: str) -> list[str]:
     """A list of at least one text of an item."""
     value = item.get(key)
-    if (
-        not isinstance(value, list | tuple)
-        or not value
-        or not all(isinstance(v, str) for v in value)
-    ):
+    if not isinstance(value, list | tuple) or not value or not {*map(type, value)} == {str}:
         raise UsageError(
             f"'{key}' is missing, empty, or not a list of texts.",
             remedy=f'Give {{"{key}": ["..."]}}.',
         )
     return list(value)
+
+
+def read_number(name: str, value: str | float, low: float, high: float) -> float:
+    """A number between two bounds, both included."""
+    try:
+        number = float(value)
+    except ValueError:
+        number = float("nan")
+    if not low <= number <= high:
+        raise UsageError(
+            f"{name}={value} is no number from {low:g} to {high:g}.",
+            remedy=f"Write for example {name}={min(max(0.9, low), high):g}.",
+        )
+    return number
+
+
+def read_whole(name: str, value: str | int, low: int = 0, high: int = 2**31 - 1) -> int:
+    """A whole number between two bounds, both included."""
+    try:
+        number = int(value)
+    except ValueError:
+        number = low - 1
+    if not low <= number <= high:
+        raise UsageError(
+            f"{name}={value} is no whole number from {low} to {high}.",
+            remedy=f"Write for example {name}={low}.",
+        )
+    return number
+
+
+def show_flag(value: bool) -> str:
+    """A flag as it stands in a signature."""
+    return "yes" if value else "no"

@@ -15,12 +15,41 @@ from core.errors import UsageError
 from core.metrics.base import Metric
 
 _PLACES: Mapping[str, str] = {
-    "section_presence": "core.metrics.structure:SectionPresence",
-    "length": "core.metrics.structure:Length",
+    "sari": "core.metrics.sari:Sari",
+    "sari_hf": "core.metrics.sari:SariHf",
+    "em": "core.metrics.exact_match:ExactMatch",
+    "em_diff": "core.metrics.exact_match:EmDiff",
+    "bleu": "core.metrics.bleu:Bleu",
+    "bleu_editeval": "core.metrics.bleu:BleuEditEval",
+    "ibleu": "core.metrics.bleu:IBleu",
+    "gleu": "core.metrics.gleu:Gleu",
     "rouge1": "core.metrics.rouge:Rouge1",
     "rouge2": "core.metrics.rouge:Rouge2",
     "rougeL": "core.metrics.rouge:RougeL",
     "rougeLsum": "core.metrics.rouge:RougeLsum",
+    "update_rouge1": "core.metrics.update_rouge:UpdateRouge1",
+    "update_rouge2": "core.metrics.update_rouge:UpdateRouge2",
+    "update_rougeLsum": "core.metrics.update_rouge:UpdateRougeLsum",
+    "step_matching": "core.metrics.steps:StepMatching",
+    "step_matching_relaxed": "core.metrics.steps:StepMatchingRelaxed",
+    "step_matching_max": "core.metrics.steps:StepMatchingMax",
+    "in_degree": "core.metrics.graphs:InDegree",
+    "out_degree": "core.metrics.graphs:OutDegree",
+    "step_proximity": "core.metrics.graphs:StepProximity",
+    "document_rouge1": "core.metrics.steps:DocumentRouge1",
+    "document_rouge2": "core.metrics.steps:DocumentRouge2",
+    "document_rougeL": "core.metrics.steps:DocumentRougeL",
+    "cycles": "core.metrics.graphs:Cycles",
+    "section_presence": "core.metrics.structure:SectionPresence",
+    "nli": "core.metrics.nli:Nli",
+    "win_rate": "core.metrics.preferences:WinRate",
+    "ngram_cosine": "core.metrics.overlap:NgramCosine",
+    "contamination": "core.metrics.overlap:Contamination",
+    "flesch_kincaid": "core.metrics.readability:FleschKincaid",
+    "edit_distance": "core.metrics.edits:EditDistance",
+    "length": "core.metrics.structure:Length",
+    "clear": "core.metrics.clear:Clear",
+    "learned": "core.metrics.learned:Learned",
 }
 
 
@@ -42,8 +71,7 @@ def metric_class(name: str) -> type[Metric]:
             f"There is no metric '{name}'.", remedy=f"Use one of {', '.join(_PLACES)}."
         )
     module, _, attribute = _PLACES[name].partition(":")
-    found = getattr(import_module(module), attribute)
-    assert issubclass(found, Metric)
+    found: type[Metric] = getattr(import_module(module), attribute)
     return found
 
 
