@@ -8,7 +8,7 @@ since, the undo is refused in words rather than overwriting what came on top.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,9 @@ from core.storage.kinds import KINDS
 from core.storage.reads import Reads
 from core.storage.transaction import Transaction
 from core.storage.workspace import Workspace
+
+#: Kinds made on the way by whoever needs one first; undo leaves one in place that others use.
+_SHARED = frozenset({"field"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +153,8 @@ def _invert(
         touched = []
         for change in changes:
             before, after = _inverse(change)
+            if change["kind"] in _SHARED and "deleted" in after and _users(tx, change):
+                continue
             tx.write_columns(change["kind"], change["row"], before, after)
             touched.append((change["kind"], change["row"]))
         for kind, row in dict.fromkeys(touched):
@@ -211,24 +216,12 @@ def _refuse_if_torn(tx: Transaction, entry: UndoEntry, kind: str, row: str) -> N
     table = KINDS[kind].name
     columns = tx.query(f'SELECT * FROM "{table}" WHERE id = ?', (row,))[0]
     if columns["deleted"]:
-        for other in KINDS.values():
-            if not other.logged:
-                continue
-            for key in _foreign_keys(tx, other.name):
-                if key["table"] != table:
-                    continue
-                count = tx.value(
-                    f'SELECT count(*) FROM "{other.name}"'
-                    f' WHERE "{key["from"]}" = ? AND deleted = 0',
-                    (row,),
-                )
-                if count:
-                    raise ConflictError(
-                        f"'{entry.label}' cannot be taken back: the {kind.replace('_', ' ')} is in"
-                        f" use by {count} {other.name.replace('_', ' ')}"
-                        f"{'' if count == 1 else 's'} added since.",
-                        remedy="Delete those first.",
-                    )
+        for name, count in _users(tx, {"kind": kind, "row": row}).items():
+            raise ConflictError(
+                f"'{entry.label}' cannot be taken back: the {kind.replace('_', ' ')} is in"
+                f" use by {count} {name.replace('_', ' ')}{'' if count == 1 else 's'} added since.",
+                remedy="Delete those first.",
+            )
         return
     for key in _foreign_keys(tx, table):
         parent = columns[key["from"]]
@@ -238,6 +231,23 @@ def _refuse_if_torn(tx: Transaction, entry: UndoEntry, kind: str, row: str) -> N
                 f" {key['table'].replace('_', ' ')} it belongs to was deleted since.",
                 remedy=f"Bring back the {key['table'].replace('_', ' ')} first.",
             )
+
+
+def _users(tx: Transaction, of: Mapping[str, Any]) -> dict[str, int]:
+    """How many live rows of each kind refer to a row."""
+    found = {}
+    for other in KINDS.values():
+        keys = _foreign_keys(tx, other.name) if other.logged else []
+        for key in keys:
+            if key["table"] == of["kind"]:
+                count = tx.value(
+                    f'SELECT count(*) FROM "{other.name}"'
+                    f' WHERE "{key["from"]}" = ? AND deleted = 0',
+                    (of["row"],),
+                )
+                if count:
+                    found[other.name] = int(count)
+    return found
 
 
 def _foreign_keys(tx: Transaction, table: str) -> list[dict[str, Any]]:
