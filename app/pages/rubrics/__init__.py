@@ -1,0 +1,1 @@
+"""Rubrics: read."""

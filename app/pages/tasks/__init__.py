@@ -1,0 +1,1 @@
+"""Tasks: describe and validate."""
