@@ -9,6 +9,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter, QWidget
 
+from app import theme
 from app.operations import run_query, run_verb
 from app.pages.base import Command
 from app.pages.base import Page as BasePage
@@ -30,7 +31,7 @@ SOURCE = TableSource(
     "example e JOIN task t ON t.id = e.task_id",
     columns=(
         TableColumn("title", "Example", "e.title", order="e.title COLLATE NOCASE", width=0),
-        TableColumn("task", "Task", "t.objective", order="t.objective COLLATE NOCASE", width=18),
+        TableColumn("task", "Task", "t.objective", order="t.objective COLLATE NOCASE", width=14),
     ),
     id="e.id",
     where="e.deleted = 0",
@@ -71,6 +72,7 @@ class Page(BasePage):
         for number, part in enumerate((self.listing, self.input_card, self.reference_card)):
             splitter.addWidget(part)
             splitter.setStretchFactor(number, 3 if number == 0 else 4)
+        splitter.setSizes([theme.current().px(width) for width in (340, 460, 460)])
         self.body.addWidget(splitter, 1)
 
     def refresh(self, changes: Changes | None) -> None:
@@ -163,7 +165,7 @@ class Page(BasePage):
         self.reference_card.set_title(say("Reference"), task.objective)
         for section in example.output:
             self.reference.box.addWidget(label(section.title, "strong"))
-            lines = max(3, min(14, len(section.text) // 55 + section.text.count("\n") + 1))
+            lines = max(3, min(16, len(section.text) // 44 + section.text.count("\n") + 2))
             editor = ProseEditor(section.title, lines=lines)
             editor.load(section.text)
             editor.edited.connect(self.saver.touch)

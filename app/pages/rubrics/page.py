@@ -9,6 +9,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter, QWidget
 
+from app import theme
 from app.operations import run_query, run_verb
 from app.pages.base import Page as BasePage
 from app.pages.listing import Listing
@@ -76,6 +77,7 @@ class Page(BasePage):
         splitter.addWidget(self.card)
         splitter.setStretchFactor(0, 2)
         splitter.setStretchFactor(1, 5)
+        splitter.setSizes([theme.current().px(width) for width in (360, 900)])
         self.body.addWidget(splitter, 1)
 
     def refresh(self, changes: Changes | None) -> None:
@@ -171,7 +173,10 @@ class Page(BasePage):
         shown = Card()
         title = label(f"{number}. {item.title}", "strong", wrap=True)
         kind = label(say(KIND_WORDS[item.kind]), "pill")
-        shown.add(row(title, None, kind))
+        header = row(title, kind)
+        header.setStretch(0, 1)
+        header.setAlignment(kind, Qt.AlignmentFlag.AlignTop)
+        shown.add(header)
         if item.description:
             shown.add(label(item.description, wrap=True))
         if item.condition:

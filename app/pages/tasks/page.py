@@ -9,6 +9,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter, QWidget
 
+from app import theme
 from app.operations import run_query, run_verb
 from app.pages.base import Command
 from app.pages.base import Page as BasePage
@@ -70,6 +71,7 @@ class Page(BasePage):
         splitter.addWidget(self.form)
         splitter.setStretchFactor(0, 2)
         splitter.setStretchFactor(1, 5)
+        splitter.setSizes([theme.current().px(width) for width in (360, 900)])
         self.body.addWidget(splitter, 1)
 
     def refresh(self, changes: Changes | None) -> None:
