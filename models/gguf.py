@@ -5,10 +5,12 @@ Format: github.com/ggml-org/ggml, docs/gguf.md (version 2 and 3, little-endian).
 
 from __future__ import annotations
 
+import mmap
 import struct
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from core.errors import InvalidModelError
 
@@ -30,6 +32,14 @@ _BLOCKS = {
     28: (1, 8), 29: (256, 56), 30: (1, 2), 34: (256, 54), 35: (256, 66), 39: (32, 17),
 }  # fmt: skip
 
+#: Architectures that embed or encode and write nothing.
+_ENCODERS = frozenset(
+    {
+        "bert", "modern-bert", "nomic-bert", "nomic-bert-moe", "neo-bert", "jina-bert-v2",
+        "jina-bert-v3", "eurobert", "t5encoder", "gemma-embedding", "clip", "wavtokenizer-dec",
+    }
+)  # fmt: skip
+
 _FILE_TYPES = {
     0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 7: "Q8_0", 8: "Q5_0", 9: "Q5_1", 10: "Q2_K",
     11: "Q3_K_S", 12: "Q3_K_M", 13: "Q3_K_L", 14: "Q4_K_S", 15: "Q4_K_M", 16: "Q5_K_S",
@@ -48,27 +58,39 @@ class GgufInfo:
     chat_template: str
     quantisation: str
     cache_bytes_per_token: int
+    layers: int = 0
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
 def read_gguf(path: Path) -> GgufInfo:
-    """Read and check a GGUF file's header against its size.
+    """Read and check a GGUF file's header against its size. An unchanged file is read once.
 
     Raises
     ------
     InvalidModelError
-        Empty, not GGUF, cut short, or not a language model.
+        Empty, not GGUF, cut short, a part of a divided model, or not a language model.
     """
     try:
-        size = path.stat().st_size
-        with path.open("rb") as stream:
-            return _read(stream, path, size)
+        status = path.stat()
+        return _read_cached(path, status.st_size, status.st_mtime_ns)
     except OSError as error:
         raise InvalidModelError(
             f"{path} cannot be read: {error.strerror or error}.", remedy="Check the file's rights."
         ) from error
-    except (struct.error, UnicodeDecodeError, EOFError, KeyError, OverflowError) as error:
-        raise _cut_short(path, str(error)) from error
+
+
+@lru_cache(maxsize=64)
+def _read_cached(path: Path, size: int, changed: int) -> GgufInfo:
+    if size == 0:
+        raise InvalidModelError(f"{path.name} is empty.", remedy="Copy or download it again.")
+    with (
+        path.open("rb") as stream,
+        mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data,
+    ):
+        try:
+            return _read(_Cursor(data), path, size)
+        except (struct.error, EOFError, KeyError, OverflowError, ValueError) as error:
+            raise _cut_short(path, str(error)) from error
 
 
 def _cut_short(path: Path, details: str) -> InvalidModelError:
@@ -79,41 +101,112 @@ def _cut_short(path: Path, details: str) -> InvalidModelError:
     )
 
 
-def _read(stream: IO[bytes], path: Path, size: int) -> GgufInfo:
-    if size == 0:
-        raise InvalidModelError(f"{path.name} is empty.", remedy="Copy or download it again.")
-    if stream.read(4) != _MAGIC:
+class _Cursor:
+    """A place in the file's bytes that moves on as values are taken."""
+
+    def __init__(self, data: mmap.mmap) -> None:
+        self._data = data
+        self.place = 0
+
+    def take(self, count: int) -> bytes:
+        end = self.place + count
+        if end > len(self._data):
+            raise EOFError("the file ends inside its header")
+        taken = self._data[self.place : end]
+        self.place = end
+        return taken
+
+    def number(self, layout: str) -> Any:
+        return struct.unpack(layout, self.take(struct.calcsize(layout)))[0]
+
+    def text(self) -> str:
+        length = self.number("<Q")
+        if length > _LARGEST_COUNT:
+            raise EOFError("an impossible text length")
+        return self.take(length).decode("utf-8", "replace")
+
+    def skip_texts(self, count: int) -> None:
+        """Move past ``count`` texts: a vocabulary has hundreds of thousands."""
+        data, place, end = self._data, self.place, len(self._data)
+        unpack = struct.Struct("<Q").unpack_from
+        for _ in range(count):
+            place += 8 + unpack(data, place)[0]
+            if place > end:
+                raise EOFError("the file ends inside its header")
+        self.place = place
+
+    def value(self, kind: int) -> Any:
+        if kind == _STRING:
+            return self.text()
+        if kind != _ARRAY:
+            return self.number(_SCALARS[kind])
+        inner, count = self.number("<I"), self.number("<Q")
+        if count > _LARGEST_COUNT:
+            raise EOFError("an impossible array length")
+        kept = [self.value(inner) for _ in range(min(count, _KEPT_ARRAY))]
+        rest = count - len(kept)
+        if inner == _STRING:
+            self.skip_texts(rest)
+        elif inner == _ARRAY:
+            for _ in range(rest):
+                self.value(inner)
+        else:
+            self.take(rest * struct.calcsize(_SCALARS[inner]))
+        return kept
+
+
+def _read(cursor: _Cursor, path: Path, size: int) -> GgufInfo:
+    if cursor.take(min(4, size)) != _MAGIC:
         raise InvalidModelError(
             f"{path.name} is not a GGUF model.", remedy="Choose a file that ends in .gguf."
         )
-    (version,) = struct.unpack("<I", _take(stream, 4))
+    version = cursor.number("<I")
     if version not in (2, 3):
         raise InvalidModelError(
             f"{path.name} is GGUF version {version}, which is not supported.",
             remedy="Convert it to version 3 with a current llama.cpp.",
         )
-    tensors, entries = struct.unpack("<QQ", _take(stream, 16))
+    tensors, entries = cursor.number("<Q"), cursor.number("<Q")
     if tensors > _LARGEST_COUNT or entries > _LARGEST_COUNT:
         raise EOFError("impossible counts in the header")
     metadata = {}
     for _ in range(entries):
-        key = _string(stream)
-        (kind,) = struct.unpack("<I", _take(stream, 4))
-        metadata[key] = _value(stream, kind)
-    needed = _tensor_bytes(stream, tensors)
-    alignment = int(metadata.get("general.alignment", 32))
-    start = -(-stream.tell() // alignment) * alignment
+        key = cursor.text()
+        metadata[key] = cursor.value(cursor.number("<I"))
+    needed = _tensor_bytes(cursor, tensors)
+    alignment = max(1, int(metadata.get("general.alignment", 32)))
+    start = -(-cursor.place // alignment) * alignment
+    _require_language_model(metadata, path, tensors)
     if start + needed > size:
         raise _cut_short(path, f"{start + needed} bytes expected, {size} found")
-    return _describe(metadata, path, size, tensors)
+    return _describe(metadata, path, size)
 
 
-def _describe(metadata: dict[str, Any], path: Path, size: int, tensors: int) -> GgufInfo:
+def _require_language_model(metadata: dict[str, Any], path: Path, tensors: int) -> None:
     architecture = str(metadata.get("general.architecture", ""))
-    if not architecture or not tensors:
+    kind = str(metadata.get("general.type", "model"))
+    if not architecture or not tensors or kind != "model":
+        what = "" if kind == "model" else f" (it says it is '{kind}')"
         raise InvalidModelError(
-            f"{path.name} holds no language model.", remedy="Choose the model's main GGUF file."
+            f"{path.name} holds no language model{what}.",
+            remedy="Choose the model's main GGUF file.",
         )
+    if architecture in _ENCODERS:
+        raise InvalidModelError(
+            f"{path.name} is a '{architecture}' model, which reads text but writes none.",
+            remedy="For search and entailment import the model's ONNX or "
+            "sentence-transformers folder.",
+        )
+    parts = int(metadata.get("split.count", 1) or 1)
+    if parts > 1:
+        raise InvalidModelError(
+            f"{path.name} is one of {parts} parts of a model.",
+            remedy="Join them with 'llama-gguf-split --merge', then import the whole.",
+        )
+
+
+def _describe(metadata: dict[str, Any], path: Path, size: int) -> GgufInfo:
+    architecture = str(metadata["general.architecture"])
 
     def fact(name: str, default: int = 0) -> int:
         value = metadata.get(f"{architecture}.{name}", default)
@@ -121,60 +214,34 @@ def _describe(metadata: dict[str, Any], path: Path, size: int, tensors: int) -> 
 
     heads = fact("attention.head_count", 1) or 1
     kv_heads = fact("attention.head_count_kv", heads) or heads
-    width = fact("embedding_length")
-    head_width = fact("attention.key_length", width // heads)
+    key_width = fact("attention.key_length", fact("embedding_length") // heads)
+    value_width = fact("attention.value_length", key_width)
+    layers = fact("block_count")
     return GgufInfo(
         architecture=architecture,
-        name=str(metadata.get("general.name", path.stem)),
+        name=str(metadata.get("general.name") or path.stem),
         file_bytes=size,
         context_tokens=fact("context_length") or None,
         chat_template=str(metadata.get("tokenizer.chat_template", "")),
         quantisation=_FILE_TYPES.get(int(metadata.get("general.file_type", -1)), "mixed"),
-        cache_bytes_per_token=2 * 2 * fact("block_count") * kv_heads * head_width,
+        cache_bytes_per_token=2 * layers * kv_heads * (key_width + value_width),
+        layers=layers,
         metadata={k: v for k, v in metadata.items() if not isinstance(v, list)},
     )
 
 
-def _take(stream: IO[bytes], count: int) -> bytes:
-    data = stream.read(count)
-    if len(data) < count:
-        raise EOFError("the file ends inside its header")
-    return data
-
-
-def _string(stream: IO[bytes]) -> str:
-    (length,) = struct.unpack("<Q", _take(stream, 8))
-    if length > _LARGEST_COUNT:
-        raise EOFError("an impossible text length")
-    return _take(stream, length).decode("utf-8", "replace")
-
-
-def _value(stream: IO[bytes], kind: int) -> Any:
-    if kind == _STRING:
-        return _string(stream)
-    if kind == _ARRAY:
-        (inner, count) = struct.unpack("<IQ", _take(stream, 12))
-        if count > _LARGEST_COUNT:
-            raise EOFError("an impossible array length")
-        values = [_value(stream, inner) for _ in range(count)]
-        return values if count <= _KEPT_ARRAY else values[:_KEPT_ARRAY]
-    layout = _SCALARS[kind]
-    return struct.unpack(layout, _take(stream, struct.calcsize(layout)))[0]
-
-
-def _tensor_bytes(stream: IO[bytes], count: int) -> int:
+def _tensor_bytes(cursor: _Cursor, count: int) -> int:
     """Where the last tensor's data ends, from the beginning of the data."""
     end = 0
     for _ in range(count):
-        _string(stream)
-        (dimensions,) = struct.unpack("<I", _take(stream, 4))
+        cursor.text()
+        dimensions = cursor.number("<I")
         if dimensions > 8:
             raise EOFError("an impossible tensor")
-        shape = struct.unpack(f"<{dimensions}Q", _take(stream, 8 * dimensions))
-        kind, offset = struct.unpack("<IQ", _take(stream, 12))
         values = 1
-        for length in shape:
-            values *= length
+        for _ in range(dimensions):
+            values *= cursor.number("<Q")
+        kind, offset = cursor.number("<I"), cursor.number("<Q")
         per_block, block_bytes = _BLOCKS.get(kind, (1, 0))
         end = max(end, offset + values // per_block * block_bytes)
     return end

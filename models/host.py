@@ -90,7 +90,7 @@ class WorkerHost:
         number = next(self._numbers)
         events: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         running.pending[number] = events
-        told = False
+        told = answered = False
         try:
             if running.ended.is_set():
                 raise running.death()
@@ -107,15 +107,21 @@ class WorkerHost:
                 except queue.Empty:
                     continue
                 if message is None:
+                    answered = True
                     raise running.death()
                 if message["event"] == "result":
+                    answered = True
                     return message["value"]
                 if message["event"] == "error":
+                    answered = True
                     raise restore_error(message["error"])
                 if on_event is not None:
                     on_event(message["event"], message["value"])
         finally:
             running.pending.pop(number, None)
+            if not answered and not told:
+                # Nobody waits any more (an interrupt, or `on_event` raised): do not go on working.
+                running.send({"op": "cancel", "target": number})
 
     def close(self) -> None:
         """End the child and wait for it."""
@@ -156,7 +162,8 @@ class _Running:
                 f"The model's process could not be started: {error.strerror}.",
                 remedy="Check the installation.",
             ) from error
-        assert self.process.stdin and self.process.stdout and self.process.stderr
+        assert self.process.stdin
+        assert self.process.stdout
         self.writer = FrameWriter(self.process.stdin)
         self.pending: dict[int, queue.SimpleQueue[dict[str, Any] | None]] = {}
         self.ended = threading.Event()
@@ -205,7 +212,9 @@ class _Running:
     def stop(self) -> None:
         """Close the pipe, and end the child if it does not go by itself."""
         process = self.process
-        assert process.stdin and process.stdout and process.stderr
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
         try:
             process.stdin.close()
         except OSError:

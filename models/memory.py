@@ -1,4 +1,4 @@
-"""How much memory this machine has and has free."""
+"""How much memory and how many cores this machine has and has free."""
 
 from __future__ import annotations
 
@@ -23,6 +23,14 @@ def total_memory() -> int | None:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError):
         return None
+
+
+def usable_cores() -> int:
+    """Cores this process may run on."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
 
 
 def _available() -> int | None:

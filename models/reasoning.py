@@ -13,6 +13,14 @@ MARKS = (
     ("[THINK]", "[/THINK]"),
 )
 
+#: Marks that say only that the answer begins.
+DROPPED = ("<|start|>assistant", "<|channel|>final<|message|>", "<|channel|>commentary<|message|>")
+
+#: Control tokens that marks are made of: to be kept apart they must be written out.
+MARK_TOKENS = frozenset(
+    {"<|start|>", "<|channel|>", "<|message|>", "<|end|>"}.union(*(pair for pair in MARKS))
+)
+
 
 class ReasoningSplitter:
     """Feed it text as it comes; it gives back pieces, holding text that may be the start of a mark.
@@ -46,13 +54,15 @@ class ReasoningSplitter:
         return [Piece(held, bool(self._closing))] if held else []
 
     def _step(self, pieces: list[Piece]) -> bool:
-        marks = (self._closing,) if self._closing else tuple(opening for opening, _ in MARKS)
+        marks = (
+            (self._closing,) if self._closing else (*(opening for opening, _ in MARKS), *DROPPED)
+        )
         found = [(self._held.find(mark), mark) for mark in marks if mark in self._held]
         if found:
             position, mark = min(found)
             self._emit(pieces, self._held[:position])
             self._held = self._held[position + len(mark) :]
-            self._closing = "" if self._closing else dict(MARKS)[mark]
+            self._closing = "" if self._closing else dict(MARKS).get(mark, "")
             return True
         keep = max(_overlap(self._held, mark) for mark in marks)
         self._emit(pieces, self._held[: len(self._held) - keep])

@@ -17,7 +17,10 @@ from core.errors import BugError, Cancelled, KnownError
 from core.offline import apply_offline_environment, install_offline_guard
 from core.ports import Cancellation, Progress
 from models.engines import Engine, load_engine
-from models.framing import FrameWriter, read_frame
+from models.framing import FrameWriter, FramingError, read_frame
+from models.native_cancel import NativeCancellation
+
+_LEAVE_SECONDS = 2.0
 
 
 def main() -> int:
@@ -41,7 +44,7 @@ class _Worker:
         self._requests = requests
         self._writer = FrameWriter(answers)
         self._queue: queue.Queue[dict[str, Any]] = queue.Queue()
-        self._cancels: dict[int, Cancellation] = {}
+        self._cancels: dict[int, NativeCancellation] = {}
         self._engine: Engine | None = None
 
     def serve(self) -> None:
@@ -56,13 +59,12 @@ class _Worker:
 
     def _read(self) -> None:
         while True:
-            message = read_frame(self._requests)
+            try:
+                message = read_frame(self._requests)
+            except (FramingError, OSError, ValueError):
+                message = None
             if message is None:
-                # The parent is gone. Native code on the main thread may not come back, so leave hard.
-                for cancel in tuple(self._cancels.values()):
-                    cancel.cancel()
-                self._queue.put({"op": "stop"})
-                threading.Timer(2.0, os._exit, (0,)).start()
+                self._leave()
                 return
             if message["op"] == "cancel":
                 cancel_or_none = self._cancels.get(message["target"])
@@ -70,8 +72,17 @@ class _Worker:
                     cancel_or_none.cancel()
                 continue
             if "id" in message:
-                self._cancels[message["id"]] = Cancellation()
+                self._cancels[message["id"]] = NativeCancellation()
             self._queue.put(message)
+
+    def _leave(self) -> None:
+        """The parent is gone or done: end what runs, and leave hard where native code does not end."""
+        for cancel in tuple(self._cancels.values()):
+            cancel.cancel()
+        self._queue.put({"op": "stop"})
+        timer = threading.Timer(_LEAVE_SECONDS, os._exit, (0,))
+        timer.daemon = True
+        timer.start()
 
     def _answer(self, message: dict[str, Any]) -> None:
         number = message["id"]
