@@ -102,10 +102,15 @@ class Gleu(EditMetric):
         if counts.max() == 1:
             values = _gleu(table.sum(axis=0)[None].astype(np.float64))
         else:
+            rows = table.astype(np.float64)
             sums = np.empty((DRAWS, _COLUMNS))
+            state = np.random.RandomState(0)
             for draw in range(DRAWS):
-                picks = draw_references(counts, draw, self._draw)
-                sums[draw] = table[starts + picks].sum(axis=0)
+                picks = draw_references(counts, draw, self._draw, state)
+                chosen = np.zeros(len(table))
+                chosen[starts + picks] = 1.0
+                # Whole numbers below 2**53, so that the product is exact.
+                sums[draw] = chosen @ rows
             values = _gleu(sums)
         return MetricScore(
             value=float(values.mean()),
@@ -149,13 +154,16 @@ class Gleu(EditMetric):
         return table
 
 
-def draw_references(counts: Ints, draw: int, rule: str) -> Ints:
+def draw_references(
+    counts: Ints, draw: int, rule: str, state: np.random.RandomState | None = None
+) -> Ints:
     """Which reference each sentence gets in one draw, as Python 3's or Python 2's generator draws it.
 
     numpy's Mersenne twister is the same generator, seeded in the same way, many times as fast.
     """
+    state = np.random.RandomState(0) if state is None else state
     # A list, not a number: only lists are seeded as Python seeds.
-    state = np.random.RandomState([draw * _SEED_STEP])
+    state.seed([draw * _SEED_STEP])
     if rule == "py2":
         return (state.random_sample(len(counts)) * counts).astype(np.int64)
     largest = int(counts.max())
