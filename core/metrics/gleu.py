@@ -172,7 +172,7 @@ def draw_references(
         picks = np.empty(0, dtype=np.int64)
         while len(picks) < len(counts):
             # Python takes the top bits and throws away what is too large.
-            wanted = (len(counts) - len(picks)) * 2 + 16
+            wanted = (len(counts) - len(picks)) * 5 // 2 + 16
             raw = state.randint(0, 2**32, size=wanted, dtype=np.uint32) >> (32 - bits)
             picks = np.append(picks, raw[raw < largest].astype(np.int64))
         return picks[: len(counts)]

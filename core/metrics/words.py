@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, count
 from typing import Any
@@ -49,8 +49,7 @@ class WordNumbers:
         self._lowercase = lowercase
         self._numbers: defaultdict[str, int] = defaultdict(count().__next__)
         self._break = self._numbers[_BREAK]
-        split = _split_word_13a if tokenizer == "13a" else _keep_word
-        self._look_up = _Pieces(self._numbers, split, lowercase).__getitem__
+        self._look_up = _Pieces(self._numbers, lowercase).__getitem__
 
     def encode(self, texts: Sequence[str]) -> tuple[Ints, Ints]:
         """The numbers of all texts' words one after the other, and each text's count of words."""
@@ -61,9 +60,13 @@ class WordNumbers:
         joined = f" {_BREAK} ".join(texts)
         if joined.count(_BREAK) != len(texts) - 1:
             return self._encode_singly(texts)
-        # Lower-casing word by word is the same, since no rule of it looks across white space.
-        pieces = chain.from_iterable(map(self._look_up, joined.split()))
-        numbers = np.fromiter(pieces, dtype=np.int64)
+        if self._tokenizer == "none":
+            split = (joined.lower() if self._lowercase else joined).split()
+            numbers = np.fromiter(map(self._numbers.__getitem__, split), np.int64, len(split))
+        else:
+            # Lower-casing word by word is the same: no rule of it looks across white space.
+            pieces = chain.from_iterable(map(self._look_up, joined.split()))
+            numbers = np.fromiter(pieces, dtype=np.int64)
         breaks = np.flatnonzero(numbers == self._break)
         lengths = np.diff(breaks, prepend=-1, append=len(numbers)) - 1
         return np.delete(numbers, breaks), lengths
@@ -85,17 +88,14 @@ class WordNumbers:
 class _Pieces(dict[str, tuple[int, ...]]):
     """The numbers of the pieces of each word met so far."""
 
-    def __init__(
-        self, numbers: Mapping[str, int], split: Callable[[str], tuple[str, ...]], lowercase: bool
-    ) -> None:
+    def __init__(self, numbers: Mapping[str, int], lowercase: bool) -> None:
         super().__init__()
         self._number = numbers.__getitem__
-        self._split = split
         self._lowercase = lowercase
 
     def __missing__(self, word: str) -> tuple[int, ...]:
         plain = word.lower() if self._lowercase else word
-        pieces = self[word] = tuple(map(self._number, self._split(plain)))
+        pieces = self[word] = tuple(map(self._number, _split_word_13a(plain)))
         return pieces
 
 
@@ -108,10 +108,6 @@ def split_words(text: str, tokenizer: str) -> list[str]:
     if tokenizer == "13a":
         return [piece for word in _prepare_13a(text).split() for piece in _split_word_13a(word)]
     return str(_sacrebleu_tokenizer(tokenizer)(text)).split()
-
-
-def _keep_word(word: str) -> tuple[str, ...]:
-    return (word,)
 
 
 def _prepare_13a(text: str) -> str:
