@@ -1,0 +1,275 @@
+"""Runs: letting systems write, watching them, stopping, resuming, and scoring what they wrote."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QSplitter, QWidget
+
+from app import theme
+from app.operations import run_query
+from app.pages.base import Command
+from app.pages.base import Page as BasePage
+from app.pages.runs.detail import RunDetail, RunFacts, read_run, state_word
+from app.pages.runs.dialogs import RunDialog, SystemDialog
+from app.pages.runs.runner import runner_of
+from app.strings import count_of, format_time, say
+from app.widgets.basics import Card
+from app.widgets.buttons import Button
+from app.widgets.empty import EmptyState
+from app.widgets.id_table import IdTableModel, TableColumn, TableSource
+from app.widgets.id_view import IdTableView
+from core.changes import Changes
+from core.runs.verbs import retry_failed
+from core.storage.workspace import Workspace
+from core.types import Run, System
+
+_COUNT = "(SELECT count(*) FROM output o WHERE o.run_id = r.id AND o.deleted = 0{more})"
+_DONE = _COUNT.format(more=" AND o.state IN ('done', 'failed')")
+_FAILED = _COUNT.format(more=" AND o.state = 'failed'")
+
+RUNS = TableSource(
+    "run r JOIN system y ON y.id = r.system_id LEFT JOIN job j ON j.id = r.job_id",
+    columns=(
+        TableColumn("system", "System", "y.name", order="y.name COLLATE NOCASE", width=0),
+        TableColumn(
+            "started", "Started", "r.started", order="r.started", width=9, text=format_time
+        ),
+        TableColumn(
+            "state", "State", "coalesce(j.state, '')", order="j.state", width=9, text=state_word
+        ),
+        TableColumn(
+            "done",
+            "Written",
+            f"{_DONE} || ' / ' || {_COUNT.format(more='')}",
+            order=_DONE,
+            width=9,
+            right=True,
+        ),
+        TableColumn(
+            "failed", "Failed", f"nullif({_FAILED}, 0)", order=_FAILED, width=6, right=True
+        ),
+    ),
+    id="r.id",
+    where="r.deleted = 0",
+    search=("y.name",),
+    kinds=("run", "system", "job", "output"),
+)
+
+
+class Page(BasePage):
+    """The list of runs at the left, one of them at the right."""
+
+    name = "runs"
+    title = "Runs"
+    kinds = ("run", "system", "job", "output", "score", "example")
+
+    def build(self) -> None:
+        self.runner = runner_of(self.session)
+        self._wanted = ""
+        self._wanted_output = ""
+        self.new_system_button = Button(say("New system"), icon="models")
+        self.new_system_button.clicked.connect(self.show_new_system)
+        self.new_run_button = Button(
+            say("New run"), "primary", icon="runs", shortcuts=self.session.shortcuts, action="new"
+        )
+        self.new_run_button.clicked.connect(self.show_new_run)
+        self.actions.addWidget(self.new_system_button)
+        self.actions.addWidget(self.new_run_button)
+        card = Card(say("Runs"))
+        self.model = IdTableModel(self.session, RUNS)
+        # The latest is what one is after.
+        self.model.sort(1, Qt.SortOrder.DescendingOrder)
+        self.table = IdTableView(self.model, say("Runs"))
+        self.table.horizontalHeader().setSortIndicator(1, Qt.SortOrder.DescendingOrder)
+        self.table.current_changed.connect(self._on_current)
+        self.model.loaded.connect(self._on_loaded)
+        card.add(self.table, 1)
+        self.detail = RunDetail(self.session, self.runner)
+        self.detail.stop_asked.connect(self.stop_current)
+        self.detail.resume_asked.connect(self.resume_current)
+        self.detail.retry_asked.connect(self.retry_current)
+        self.detail.score_asked.connect(self.score_current)
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.setChildrenCollapsible(False)
+        split.setHandleWidth(theme.L)
+        split.addWidget(card)
+        split.addWidget(self.detail)
+        split.setStretchFactor(0, 2)
+        split.setStretchFactor(1, 3)
+        split.setSizes([500, 660])
+        self.body.addWidget(split, 1)
+        self.runner.changed.connect(self._on_runner)
+        self.runner.scored.connect(self._on_scored)
+
+    def refresh(self, changes: Changes | None) -> None:
+        self.model.apply_changes(changes)
+        if changes is not None:
+            self.detail.apply_changes(changes)
+        run_query(self, _count_all, self.session.workspace).success(self._show_counts)
+        self._read_current()
+
+    def place(self) -> dict[str, Any]:
+        return {"run": self.table.current_id, "output": self.detail.output_id}
+
+    def restore(self, place: dict[str, Any]) -> None:
+        self._wanted = str(place.get("run", ""))
+        self._wanted_output = str(place.get("output", ""))
+        if place.get("new"):
+            self.show_new_run()
+        if self._wanted and self.table.select_id(self._wanted):
+            self._wanted = ""
+
+    def first_focus(self) -> QWidget | None:
+        return self.new_run_button if self.is_empty_shown else self.table
+
+    def commands(self) -> list[Command]:
+        keys = self.session.shortcuts
+        made = [
+            Command(say("New run"), self.show_new_run, keys.hint("new"), self.title),
+            Command(say("New system"), self.show_new_system, "", self.title),
+        ]
+        if self.detail.facts is not None:
+            made += [
+                Command(
+                    say("Stop the run"), self.stop_current, keys.hint("runs.cancel"), self.title
+                ),
+                Command(say("Resume the run"), self.resume_current, "", self.title),
+                Command(say("Score the run"), self.score_current, "", self.title),
+            ]
+        return made
+
+    # -- what the person does ------------------------------------------------------------
+
+    @Slot()
+    def show_new_system(self) -> None:
+        """Open the dialog for a system."""
+        SystemDialog(self, self._on_system).open()
+
+    @Slot()
+    def show_new_run(self) -> None:
+        """Open the dialog for a run."""
+        RunDialog(self, self._on_run).open()
+
+    @Slot()
+    def stop_current(self) -> None:
+        """Stop the selected run; what was written stays."""
+        self.runner.stop(self.detail.run_id)
+
+    @Slot()
+    def resume_current(self) -> None:
+        """Go on with the selected run where it stopped."""
+        facts = self.detail.facts
+        if facts is not None and facts.resumable:
+            self.runner.start(facts.run.id)
+
+    @Slot()
+    def retry_current(self) -> None:
+        """Let the failed outputs of the selected run be written again."""
+        run_id = self.detail.run_id
+        if not run_id:
+            return
+        query = run_query(self, _retry, self.session.workspace, self.session.person_id, run_id)
+        query.success(partial(self._on_retried, run_id))
+
+    @Slot()
+    def score_current(self) -> None:
+        """Score the selected run."""
+        facts = self.detail.facts
+        if facts is not None and facts.done:
+            self.runner.score(facts.run.id)
+
+    # -- inside --------------------------------------------------------------------------
+
+    def _on_system(self, system: System) -> None:
+        self.said.emit(say("{name} is ready to write.", name=system.name))
+        RunDialog(self, self._on_run, system_id=system.id).open()
+
+    def _on_run(self, run: Run, score: bool) -> None:
+        self._wanted = run.id
+        self.runner.start(run.id, score=score)
+        self.refresh(None)
+
+    def _on_retried(self, run_id: str, count: int) -> None:
+        if count:
+            self.runner.start(run_id)
+
+    @Slot(str)
+    def _on_current(self, run_id: str) -> None:
+        if run_id:
+            self._read_current()
+
+    def _read_current(self) -> None:
+        run_id = self.table.current_id
+        if run_id:
+            run_query(self, read_run, self.session.workspace, run_id).success(self._show_run)
+
+    def _show_run(self, facts: RunFacts) -> None:
+        if facts.run.id == self.table.current_id:
+            self.detail.show_run(facts)
+            if self._wanted_output:
+                self.detail.table.select_id(self._wanted_output)
+                self._wanted_output = ""
+
+    @Slot()
+    def _on_loaded(self) -> None:
+        if self._wanted and self.table.select_id(self._wanted):
+            self._wanted = ""
+        elif self.model.ids and not self.table.current_id:
+            self.table.select_id(self.model.ids[0])
+        self._show_emptiness()
+
+    def _show_emptiness(self) -> None:
+        if self.model.ids:
+            self.show_empty(None)
+        elif not self.is_empty_shown:
+            self.show_empty(
+                EmptyState(
+                    "runs",
+                    say("No runs yet"),
+                    say(
+                        "A system is a model with its parameters; a run lets it write an output for "
+                        "each of the examples you choose. Text appears as it is written, and a run "
+                        "can be stopped and resumed at any time."
+                    ),
+                    (say("Start a run"), self.show_new_run),
+                    (say("New system"), self.show_new_system),
+                )
+            )
+
+    def _show_counts(self, counts: tuple[int, int, int]) -> None:
+        runs, systems, outputs = counts
+        self.set_subtitle(
+            " · ".join(
+                (
+                    count_of(systems, "system", "systems"),
+                    count_of(runs, "run", "runs"),
+                    count_of(outputs, "output", "outputs"),
+                )
+            )
+        )
+
+    @Slot(str)
+    def _on_runner(self, run_id: str) -> None:
+        self.counted.emit(1 if self.runner.run_id else None)
+        if run_id == self.detail.run_id:
+            self.detail.show_state()
+
+    @Slot(str)
+    def _on_scored(self, _run_id: str) -> None:
+        self.said.emit(say("The outputs are scored; see Results."))
+
+
+def _count_all(workspace: Workspace) -> tuple[int, int, int]:
+    row = workspace.query(
+        "SELECT (SELECT count(*) FROM run WHERE deleted = 0) AS runs,"
+        " (SELECT count(*) FROM system WHERE deleted = 0) AS systems,"
+        " (SELECT count(*) FROM output WHERE state = 'done' AND deleted = 0) AS outputs"
+    )[0]
+    return row["runs"], row["systems"], row["outputs"]
+
+
+def _retry(workspace: Workspace, person_id: str, run_id: str) -> int:
+    return workspace.transact_job("Try failed outputs again", person_id, retry_failed, run_id).value
