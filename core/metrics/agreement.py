@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -66,10 +67,10 @@ def percentage(
     name = "percentage_without_ties" if ignore else "percentage"
     rows = _rows(raters, ignore)
     kinds, counts, _ = _patterns(rows)
-    raw = kinds.sum(axis=1)
-    pairs = (kinds * (kinds - 1)).sum(axis=1)
+    raw = _row_sums(kinds)
+    pairs = _row_sums(kinds.power(2)) - raw
     usable = raw >= 2
-    kinds, counts = kinds[usable], counts[usable]
+    counts = counts[usable]
     share = pairs[usable] / (raw[usable] * (raw[usable] - 1))
     n = int(counts.sum())
     if not n:
@@ -142,7 +143,7 @@ def fleiss_kappa(*raters: Ratings, seed: int = SEED, samples: int = SAMPLES) -> 
         return _none("fleiss_kappa", 0, "No item was rated by every rater.", seed)
     kinds, counts, _ = _patterns(whole)
     k = len(raters)
-    share = (kinds * (kinds - 1)).sum(axis=1) / (k * (k - 1))
+    share = (_row_sums(kinds.power(2)) - k) / (k * (k - 1))
 
     def kappa(w: Floats) -> Floats:
         total = w.sum(axis=1)
@@ -179,32 +180,30 @@ def krippendorff_alpha(
     if not rows:
         return _none(name, 0, NO_PAIRED_ITEM, seed)
     kinds, counts, labels = _patterns(rows, order)
-    raters_of = kinds.sum(axis=1)
+    raters_of = _row_sums(kinds)
     if level == "interval":
         alpha, cost = _interval_alpha(kinds, raters_of, _numbers(labels)), 1.0
     elif level == "nominal":
-        alpha, cost = _nominal_alpha(kinds, raters_of), 1.0 + kinds.shape[1] / 10
+        alpha, cost = _nominal_alpha(kinds, raters_of), 2.0
     else:
-        alpha, cost = _ordinal_alpha(kinds, raters_of), 1.0 + kinds.shape[1] ** 2 / 10
+        alpha, cost = _ordinal_alpha(kinds, raters_of), 8.0
     return _from_statistic(name, alpha, counts, NO_VARIATION, seed, samples, cost=cost)
 
 
-def _nominal_alpha(kinds: Floats, raters_of: Floats) -> Callable[[Floats], Floats]:
+def _nominal_alpha(kinds: Any, raters_of: Floats) -> Callable[[Floats], Floats]:
     # Within a unit, ordered pairs of unlike ratings, each weighing 1/(m-1).
-    unlike = (raters_of**2 - (kinds**2).sum(axis=1)) / (raters_of - 1)
+    unlike = (raters_of**2 - _row_sums(kinds.power(2))) / (raters_of - 1)
 
     def alpha(w: Floats) -> Floats:
         totals = w @ kinds
         n = totals.sum(axis=1)
-        expected = (n**2 - (totals**2).sum(axis=1)) / (n - 1)
+        expected = (n**2 - (totals**2).sum(axis=1)) / np.maximum(n - 1, 1)
         return 1.0 - _ratio(w @ unlike, expected)
 
     return alpha
 
 
-def _interval_alpha(
-    kinds: Floats, raters_of: Floats, values: Floats
-) -> Callable[[Floats], Floats]:
+def _interval_alpha(kinds: Any, raters_of: Floats, values: Floats) -> Callable[[Floats], Floats]:
     # Differences do not change when all values are shifted; small values keep the sums exact.
     values = values - values.mean()
     sums, squares = kinds @ values, kinds @ values**2
@@ -213,7 +212,7 @@ def _interval_alpha(
 
     def alpha(w: Floats) -> Floats:
         n, total, square, observed = (w @ columns).T
-        expected = 2 * (n * square - total**2) / (n - 1)
+        expected = 2 * (n * square - total**2) / np.maximum(n - 1, 1)
         # Below what rounding leaves of equal values there is no variation.
         expected[expected <= 1e-12 * np.maximum(n * square, 1e-300)] = 0.0
         return 1.0 - _ratio(observed, expected)
@@ -221,21 +220,18 @@ def _interval_alpha(
     return alpha
 
 
-def _ordinal_alpha(kinds: Floats, raters_of: Floats) -> Callable[[Floats], Floats]:
-    size = kinds.shape[1]
-    pairs = kinds[:, :, None] * kinds[:, None, :]
-    pairs[:, np.arange(size), np.arange(size)] -= kinds
-    coincidences = (pairs / (raters_of - 1)[:, None, None]).reshape(len(kinds), size * size)
+def _ordinal_alpha(kinds: Any, raters_of: Floats) -> Callable[[Floats], Floats]:
+    transposed = kinds.T.tocsr()
 
     def alpha(w: Floats) -> Floats:
         totals = w @ kinds
         n = totals.sum(axis=1)
-        middle = np.cumsum(totals, axis=1) - totals / 2
-        distance = (middle[:, :, None] - middle[:, None, :]) ** 2
-        found = (w @ coincidences).reshape(-1, size, size)
-        observed = (found * distance).sum(axis=(1, 2))
-        expected = ((totals[:, :, None] * totals[:, None, :]) * distance).sum(axis=(1, 2))
-        return 1.0 - _ratio(observed, expected / (n - 1))
+        # The difference of two categories is that of their middle places among all ratings.
+        middle = np.cumsum(totals, axis=1) - totals / 2 - n[:, None] / 2
+        sums, squares = middle @ transposed, middle**2 @ transposed
+        within = 2 * (raters_of * squares - sums**2) / (raters_of - 1)
+        expected = n * (totals * middle**2).sum(axis=1) - (totals * middle).sum(axis=1) ** 2
+        return 1.0 - _ratio((w * within).sum(axis=1), 2 * expected / np.maximum(n - 1, 1))
 
     return alpha
 
@@ -293,19 +289,30 @@ def _numbers(labels: Sequence[Label]) -> Floats:
 
 def _patterns(
     rows: Sequence[Sequence[Label]], order: Sequence[Label] | None = None
-) -> tuple[Floats, npt.NDArray[np.int64], list[Label]]:
-    """Kinds of items by how often each label was given, how many items of each kind, the labels."""
+) -> tuple[Any, npt.NDArray[np.int64], list[Label]]:
+    """Kinds of items by how often each label was given, how many items of each kind, the labels.
+
+    Kinds are a sparse matrix of shape (kinds, labels).
+    """
     labels = _order([label for row in rows for label in row], order)
     place = {label: number for number, label in enumerate(labels)}
     seen: dict[tuple[int, ...], int] = {}
     for row in rows:
         key = tuple(sorted([place[label] for label in row]))
         seen[key] = seen.get(key, 0) + 1
-    kinds = np.zeros((len(seen), max(len(labels), 1)))
-    for number, places in enumerate(seen):
-        for spot in places:
-            kinds[number, spot] += 1
+    from scipy.sparse import csr_array
+
+    lengths = np.array([len(key) for key in seen], dtype=np.int64)
+    columns = np.fromiter(chain.from_iterable(seen), dtype=np.int64, count=int(lengths.sum()))
+    spots = np.repeat(np.arange(len(seen)), lengths)
+    shape = (len(seen), max(len(labels), 1))
+    # Equal places are summed, so each cell counts how often the label was given.
+    kinds = csr_array((np.ones(len(columns)), (spots, columns)), shape=shape)
     return kinds, np.fromiter(seen.values(), dtype=np.int64, count=len(seen)), labels
+
+
+def _row_sums(kinds: Any) -> Floats:
+    return np.asarray(kinds.sum(axis=1), dtype=np.float64).ravel()
 
 
 def _ratio(top: Floats, bottom: Floats) -> Floats:

@@ -24,6 +24,8 @@ from core.metrics.resampling import Floats, average_ranks
 Method = Literal["pearson", "spearman", "kendall"]
 Series = Sequence[float | int | None]
 
+_MOST_PAIRWISE = 1_500
+
 NO_VARIANCE = "One side has the same value everywhere, so nothing can vary with it."
 
 
@@ -71,9 +73,7 @@ def correlate_metrics(
     return found
 
 
-def _correlate(
-    method: Method, first: Series, second: Series, seed: int, samples: int
-) -> Agreement:
+def _correlate(method: Method, first: Series, second: Series, seed: int, samples: int) -> Agreement:
     pairs = _common(first, second)
     if len(pairs) < 2:
         reason = ONE_COMMON_ITEM if pairs else NO_COMMON_ITEM
@@ -85,7 +85,9 @@ def _correlate(
     x, y = kinds.T
     if len(np.unique(x)) < 2 or len(np.unique(y)) < 2:
         return _none(method, len(pairs), NO_VARIANCE, seed)
-    if method == "kendall":
+    if method == "kendall" and len(x) > _MOST_PAIRWISE:
+        statistic, cost = _kendall_by_sorting(x, y), 10.0
+    elif method == "kendall":
         statistic, cost = _kendall(x, y), 2.0 + len(x) / 25
     elif method == "spearman":
         statistic, cost = _spearman(x, y), 4.0
@@ -129,6 +131,20 @@ def _kendall(x: Floats, y: Floats) -> Callable[[Floats], Floats]:
     def value(w: Floats) -> Floats:
         across, one, other = (((w @ m) * w).sum(axis=1) for m in (agree, apart_x, apart_y))
         return np.clip(_ratio(across, np.sqrt(one * other)), -1.0, 1.0)
+
+    return value
+
+
+def _kendall_by_sorting(x: Floats, y: Floats) -> Callable[[Floats], Floats]:
+    """One resample after another, for series whose pairs do not fit into memory."""
+    from scipy.stats import kendalltau
+
+    def value(w: Floats) -> Floats:
+        found = np.empty(len(w))
+        for place, row in enumerate(w):
+            drawn = np.repeat(np.arange(len(x)), row.astype(np.int64))
+            found[place] = kendalltau(x[drawn], y[drawn]).statistic
+        return found
 
     return value
 

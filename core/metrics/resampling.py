@@ -21,6 +21,7 @@ Statistic = Callable[[Floats], Floats]
 LEVEL = 0.95
 _FEWEST_SAMPLES = 200
 _CELLS = 2_000_000
+_BUDGET = 2e7
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def bootstrap_statistic(
     kinds, units = len(counts), int(counts.sum())
     if units < 2:
         return Bounds(None, None, 0)
-    samples = int(min(samples, max(_FEWEST_SAMPLES, 3e8 / (cost * kinds * 10))))
+    samples = int(min(samples, max(_FEWEST_SAMPLES, _BUDGET / (cost * kinds))))
     generator = np.random.default_rng(seed)
     values = np.empty(samples)
     rows = max(1, _CELLS // kinds)
