@@ -1,0 +1,139 @@
+"""Windows under test: dressed, in a home of their own, and gone without a trace afterwards."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import shiboken6
+from PySide6.QtCore import QCoreApplication, QEvent, QTimer
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from app import theme
+from app.session import Session
+from app.windows.main import MainWindow
+from core.exchange.demo import fill_demo
+from core.settings import Settings
+from core.storage import Workspace
+
+PASSPHRASE = "correct horse battery"
+
+
+def settle_deletions() -> None:
+    """Let what was deleted later be deleted now."""
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    gc.collect()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+def active_timers() -> list[QTimer]:
+    """Timers that still tick, wherever they are."""
+    return [
+        timer
+        for timer in gc.get_objects()
+        if isinstance(timer, QTimer) and shiboken6.isValid(timer) and timer.isActive()
+    ]
+
+
+@pytest.fixture(autouse=True)
+def no_leaked_widgets_or_timers(qapp: QApplication, own_home: Path) -> Iterator[None]:
+    """Fail a test that leaves a window or a ticking timer."""
+    theme.apply_theme(qapp, "light", 100)
+    windows = set(map(id, QApplication.topLevelWidgets()))
+    timers = set(map(id, active_timers()))
+    yield
+    settle_deletions()
+    left = [
+        widget
+        for widget in QApplication.topLevelWidgets()
+        if id(widget) not in windows and widget.isVisible()
+    ]
+    described = [f"{type(widget).__name__} '{widget.windowTitle()}'" for widget in left]
+    for widget in left:
+        widget.close()
+        widget.deleteLater()
+    settle_deletions()
+    assert not described, f"windows left open: {described}"
+    ticking = [timer for timer in active_timers() if id(timer) not in timers]
+    owners = [type(timer.parent()).__name__ for timer in ticking]
+    assert not ticking, f"timers left ticking, of: {owners}"
+
+
+class NoModels:
+    """A machine without models."""
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+@pytest.fixture
+def session(qapp: QApplication) -> Iterator[Session]:
+    """A session without a workspace."""
+    made = Session(Settings(person="Ann", theme="light"), make_models=NoModels)
+    yield made
+    made.close()
+    made.deleteLater()
+
+
+@pytest.fixture
+def make_window(qapp: QApplication, qtbot: QtBot) -> Iterator[Callable[..., MainWindow]]:
+    """Makes main windows and closes them all."""
+    made: list[MainWindow] = []
+
+    def make(
+        settings: Settings | None = None,
+        *,
+        make_models: Callable[[], object] = NoModels,
+        size: tuple[int, int] = (1440, 900),
+    ) -> MainWindow:
+        settings = settings or Settings(person="Ann", theme="light", idle_lock_minutes=0)
+        theme.apply_theme(qapp, settings.theme, settings.text_scale)
+        window = MainWindow(Session(settings, make_models=make_models))
+        window.resize(*size)
+        window.show()
+        window.activateWindow()
+        qtbot.waitExposed(window)
+        made.append(window)
+        return window
+
+    yield make
+    for window in made:
+        window.close()
+        window.session.deleteLater()
+        window.deleteLater()
+    settle_deletions()
+
+
+@pytest.fixture
+def demo_file(tmp_path: Path) -> Path:
+    """A plain workspace with the demo's content."""
+    path = tmp_path / "Demo.rifugio"
+    with Workspace.create(path, None) as workspace:
+        workspace.transact_job("Fill", "", fill_demo)
+    return path
+
+
+@pytest.fixture
+def open_window(
+    make_window: Callable[..., MainWindow], demo_file: Path, qtbot: QtBot
+) -> Callable[..., MainWindow]:
+    """Makes windows with the demo's content open."""
+
+    def make(settings: Settings | None = None, **more: object) -> MainWindow:
+        window = make_window(settings, **more)
+        window.open_path(demo_file)
+        qtbot.waitUntil(lambda: window.session.has_workspace)
+        return window
+
+    return make
+
+
+def find_dialog(kind: type[QWidget]) -> QWidget | None:
+    """The open window of a type, if any."""
+    for widget in QApplication.topLevelWidgets():
+        if isinstance(widget, kind) and widget.isVisible():
+            return widget
+    return None
