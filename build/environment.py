@@ -152,7 +152,7 @@ def _is_ready(wanted: dict[str, str], *, dev: bool) -> bool:
     try:
         found = json.loads(STAMP.read_text(encoding="utf-8"))
         enough = found.pop("dev") or not dev
-    except (OSError, ValueError, KeyError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False
     return bool(enough and found == wanted and python_path().exists())
 
