@@ -127,7 +127,7 @@ class Reader(ReadingText):
             self._stream = QTextCursor(self.document())
             self._stream.movePosition(QTextCursor.MoveOperation.End)
             self._stream.setBlockFormat(self.block_format())
-        self._stream.insertText(text)
+        self._stream.insertText(text, self._body_format())
         if at_end:
             bar.setValue(bar.maximum())
 
@@ -165,9 +165,7 @@ class Reader(ReadingText):
 
     def _lay_out(self) -> None:
         current = theme.current()
-        body = QTextCharFormat()
-        body.setFont(current.reading_font())
-        body.setForeground(current.color("text"))
+        body = self._body_format()
         title = QTextCharFormat()
         title.setFont(current.reading_font(bold=True))
         title.setForeground(current.color("text"))
@@ -193,6 +191,13 @@ class Reader(ReadingText):
         cursor.endEditBlock()
         self.setCurrentCharFormat(body)
         self._show_marks()
+
+    @staticmethod
+    def _body_format() -> QTextCharFormat:
+        body = QTextCharFormat()
+        body.setFont(theme.current().reading_font())
+        body.setForeground(theme.current().color("text"))
+        return body
 
     @staticmethod
     def _new_block(cursor: QTextCursor, block: QTextBlockFormat, *, first: bool) -> bool:

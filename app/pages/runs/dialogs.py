@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QSizePolicy, QWidget
 
 from app import theme
 from app.operations import run_query, run_verb
@@ -27,6 +27,7 @@ _MODES = (
     ("whole", "One answer for the whole output"),
     ("sections", "One answer for each section"),
 )
+
 
 SystemCallback = Callable[[System], object]
 #: Called with the new run, and whether to score it when done.
@@ -49,12 +50,12 @@ class SystemDialog(Dialog):
             )
         )
         form = Form()
-        self.model = ComboBox(say("Model"))
+        self.model = _wide(ComboBox(say("Model")))
         self.model.currentIndexChanged.connect(self._suggest_name)
         form.add(say("Model"), self.model)
         self.name = text_field(say("Name"))
         form.add(say("Name"), self.name)
-        self.mode = ComboBox(say("Writes"))
+        self.mode = _wide(ComboBox(say("Writes")))
         self.mode.fill([(say(text), value) for value, text in _MODES], DEFAULT_PARAMS["mode"])
         form.add(
             say("Writes"),
@@ -155,7 +156,7 @@ class RunDialog(Dialog):
         self._examples: list[str] = []
         self._generation = 0
         form = Form()
-        self.system = ComboBox(say("System"))
+        self.system = _wide(ComboBox(say("System")))
         self.new_system = Button(say("New system …"))
         self.new_system.clicked.connect(self._make_system)
         line = QHBoxLayout()
@@ -164,8 +165,8 @@ class RunDialog(Dialog):
         line.addWidget(self.new_system)
         form.addRow(label(say("System"), "strong"))
         form.addRow(line)
-        self.task = ComboBox(say("Task"))
-        self.split = ComboBox(say("Split"))
+        self.task = _wide(ComboBox(say("Task")))
+        self.split = _wide(ComboBox(say("Split")))
         self.limit = spin_box(say("At most"), 0, 1_000_000, 0)
         self.limit.setSpecialValueText(say("no limit"))
         form.add(say("Examples of"), self.task)
@@ -298,3 +299,10 @@ def _show_failure(dialog: SystemDialog | RunDialog, error: BaseException) -> Non
         dialog.notice.show()
     else:
         dialog.session.jobs.failed.emit(error, dialog)
+
+
+def _wide(box: ComboBox) -> ComboBox:
+    """A combo box as wide as its form, whatever it offers."""
+    box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+    box.setMinimumContentsLength(12)
+    return box

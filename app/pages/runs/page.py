@@ -35,7 +35,7 @@ RUNS = TableSource(
     columns=(
         TableColumn("system", "System", "y.name", order="y.name COLLATE NOCASE", width=0),
         TableColumn(
-            "started", "Started", "r.started", order="r.started", width=9, text=format_time
+            "started", "Started", "r.started", order="r.started", width=8, text=format_time
         ),
         TableColumn(
             "state", "State", "coalesce(j.state, '')", order="j.state", width=9, text=state_word
@@ -45,11 +45,11 @@ RUNS = TableSource(
             "Written",
             f"{_DONE} || ' / ' || {_COUNT.format(more='')}",
             order=_DONE,
-            width=9,
+            width=7,
             right=True,
         ),
         TableColumn(
-            "failed", "Failed", f"nullif({_FAILED}, 0)", order=_FAILED, width=6, right=True
+            "failed", "Failed", f"nullif({_FAILED}, 0)", order=_FAILED, width=5, right=True
         ),
     ),
     id="r.id",
@@ -99,7 +99,7 @@ class Page(BasePage):
         split.addWidget(self.detail)
         split.setStretchFactor(0, 2)
         split.setStretchFactor(1, 3)
-        split.setSizes([500, 660])
+        split.setSizes([560, 620])
         self.body.addWidget(split, 1)
         self.runner.changed.connect(self._on_runner)
         self.runner.scored.connect(self._on_scored)
