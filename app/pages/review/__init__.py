@@ -1,0 +1,1 @@
+"""The Review page: reading and rating one output at a time, blind."""

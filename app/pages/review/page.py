@@ -1,0 +1,481 @@
+"""Review: reference and output side by side, five ratings by keys, a comment, on to the next. Blind."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import Future
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QSplitter, QVBoxLayout, QWidget
+
+from app import theme
+from app.operations import run_query, run_verb
+from app.pages.base import Command
+from app.pages.base import Page as BasePage
+from app.pages.review.axes import make_axes
+from app.pages.review.items import (
+    QueueCounts,
+    ReviewView,
+    prepare_queue,
+    read_review,
+    save_comment,
+    save_rating,
+)
+from app.strings import count_of, format_duration, format_number, say, shorten
+from app.widgets.basics import Card, ElidedLabel, Scroller, label
+from app.widgets.buttons import Button
+from app.widgets.editors import ProseEditor, SaveLabel, Saver
+from app.widgets.empty import EmptyState
+from app.widgets.notice import Notice
+from app.widgets.rating import RatingPanel
+from app.widgets.reader import Reader, ScrollPair
+from core.changes import Changes
+from core.review.verbs import edit_review, submit_review
+from core.types import SectionText
+
+_SHOW, _NEXT, _PREVIOUS, _NEXT_OPEN = 0, 1, -1, 2
+#: Longer than this between two submissions was a break, not work.
+_BREAK_SECONDS = 1800.0
+
+
+class Page(BasePage):
+    """One item of the queue at a time."""
+
+    name = "review"
+    title = "Review"
+    kinds = ("review_item", "rating", "output", "example", "task")
+
+    def build(self) -> None:
+        self._view: ReviewView | None = None
+        self._counts = QueueCounts()
+        self._wanted = ""
+        self._wanted_scroll: float | None = None
+        self._generation = 0
+        self._writing = 0
+        self._stale_ratings = False
+        self._durations: list[float] = []
+        self._began = time.monotonic()
+        self.blind_label = label(say("Blind: names hidden everywhere"), "pill")
+        self.actions.addWidget(self.blind_label)
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.setChildrenCollapsible(False)
+        split.setHandleWidth(theme.L)
+        split.addWidget(self._make_reference())
+        split.addWidget(self._make_output())
+        split.addWidget(self._make_ratings())
+        for place, share in enumerate((4, 4, 3)):
+            split.setStretchFactor(place, share)
+        split.setSizes([440, 440, 300])
+        self.scrolling = ScrollPair(self.reference, self.output)
+        self.body.addWidget(split, 1)
+        self.notice = Notice("", "warning")
+        self.notice.hide()
+        self.body.addWidget(self.notice)
+        self.body.addWidget(self._make_foot())
+        self._bind_keys()
+
+    def refresh(self, changes: Changes | None) -> None:
+        query = run_query(self, prepare_queue, self.session.workspace, self.session.person_id)
+        query.success(self._show_counts)
+        if changes is None:
+            self._load(self._wanted or self.item_id, _SHOW)
+        elif self._view is None:
+            if changes.touches("review_item"):
+                self._load("", _SHOW)
+        elif self._writing:
+            # One's own write coming back; what else came with it is read when the last is done.
+            self._stale_ratings = True
+        elif changes.touches("review_item", "rating"):
+            self._load(self.item_id, _SHOW)
+
+    def place(self) -> dict[str, Any]:
+        return {"item": self.item_id, "scroll": self.output.scroll_share}
+
+    def restore(self, place: dict[str, Any]) -> None:
+        wanted = str(place.get("item", ""))
+        scroll = place.get("scroll")
+        self._wanted_scroll = float(scroll) if isinstance(scroll, int | float) else None
+        if wanted and wanted == self.item_id:
+            self._restore_scroll()
+        elif self.isVisible() and not self._stale:
+            self._leave_item()
+            self._load(wanted, _SHOW)
+        else:
+            self._wanted = wanted
+
+    def settle(self) -> list[Future[Any]]:
+        future = self.saver.flush()
+        return [future] if future is not None else []
+
+    def commands(self) -> list[Command]:
+        keys = self.session.shortcuts
+        if self._view is None:
+            return []
+        return [
+            Command(say(text), slot, keys.hint(action), self.title)
+            for text, slot, action in (
+                ("Submit and next", self.submit, "review.submit"),
+                ("Skip", self.skip, "review.skip"),
+                ("Next", self.show_next, "review.next"),
+                ("Previous", self.show_previous, "review.previous"),
+                ("Write a comment", self.focus_comment, "review.comment"),
+            )
+        ]
+
+    def first_focus(self) -> QWidget | None:
+        if self._empty is not None and self._empty.buttons:
+            return self._empty.buttons[0]
+        return self.output
+
+    @property
+    def item_id(self) -> str:
+        """The review item shown; '' for none."""
+        return self._view.item.id if self._view else ""
+
+    @property
+    def view(self) -> ReviewView | None:
+        return self._view
+
+    # -- what the person does ------------------------------------------------------------
+
+    def rate(self, value: int) -> None:
+        """Rate the marked axis, as a number key does."""
+        if self._view is not None:
+            self.ratings.rate(value)
+
+    @Slot()
+    def submit(self) -> None:
+        """Hand in this item and go on to the next that waits."""
+        view = self._view
+        if view is None:
+            return
+        missing = [bar.axis for bar in self.ratings.bars.values() if bar.value is None]
+        if missing:
+            names = ", ".join(axis.name for axis in missing)
+            self._warn(say("Not rated yet: {names}. Rate these, or skip the output.", names=names))
+            self.ratings.activate(missing[0].key)
+            return
+        self._leave_item()
+        self._writing += 1
+        run_verb(
+            self, say("Submit review"), submit_review, view.item.id, self.comment.text
+        ).success(partial(self._on_left, view.item.id)).end(self._after_write)
+        self._note_time()
+
+    @Slot()
+    def skip(self) -> None:
+        """Leave this item for later and go on."""
+        view = self._view
+        if view is None:
+            return
+        self._leave_item()
+        self._writing += 1
+        run_verb(self, say("Skip review"), edit_review, view.item.id, state="skipped").success(
+            partial(self._on_left, view.item.id)
+        ).end(self._after_write)
+        self._began = time.monotonic()
+
+    @Slot()
+    def show_next(self) -> None:
+        """The item after this one, whatever its state."""
+        self._step(_NEXT)
+
+    @Slot()
+    def show_previous(self) -> None:
+        """The item before this one; it stays editable."""
+        self._step(_PREVIOUS)
+
+    @Slot()
+    def focus_comment(self) -> None:
+        """Put the keyboard into the comment."""
+        self.comment.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    # -- parts ---------------------------------------------------------------------------
+
+    def _make_reference(self) -> Card:
+        card = Card(say("Reference"))
+        card.header.setSpacing(theme.XS)
+        self.reference_button = Button(say("Reference"), "choice")
+        self.source_button = Button(say("Input"), "choice")
+        self._sides = QButtonGroup(self)
+        for button in (self.reference_button, self.source_button):
+            button.setCheckable(True)
+            self._sides.addButton(button)
+            card.header.addWidget(button)
+        self.reference_button.setChecked(True)
+        self._sides.buttonClicked.connect(self._show_left)
+        self.reference_card = card
+        self.reference = Reader(say("Reference"))
+        card.add(self.reference, 1)
+        return card
+
+    def _make_output(self) -> Card:
+        card = Card(say("Output"))
+        self.output_card = card
+        self.output = Reader(say("Output"))
+        card.add(self.output, 1)
+        return card
+
+    def _make_ratings(self) -> Card:
+        card = Card(say("Ratings"))
+        scroller = Scroller()
+        scroller.box.setSpacing(theme.S)
+        self.ratings = RatingPanel(make_axes())
+        self.ratings.rated.connect(self._on_rated)
+        self.ratings.cleared.connect(self._on_cleared)
+        scroller.box.addWidget(self.ratings)
+        comment = label(say("Comment"), "strong")
+        self.comment = ProseEditor(
+            say("Comment"), placeholder=say("What decided it? (optional)"), lines=3
+        )
+        comment.setBuddy(self.comment)
+        self.saver = Saver(self.session, self._save_comment, self)
+        self.comment.edited.connect(self.saver.touch)
+        scroller.box.addWidget(comment)
+        scroller.box.addWidget(self.comment)
+        scroller.box.addStretch(1)
+        card.add(scroller, 1)
+        return card
+
+    def _make_foot(self) -> Card:
+        card = Card()
+        keys = self.session.shortcuts
+        self.previous_button = Button(
+            say("Previous"), "quiet", shortcuts=keys, action="review.previous"
+        )
+        self.next_button = Button(say("Next"), "quiet", shortcuts=keys, action="review.next")
+        self.skip_button = Button(say("Skip"), shortcuts=keys, action="review.skip")
+        self.submit_button = Button(
+            say("Submit and next"), "primary", shortcuts=keys, action="review.submit"
+        )
+        self.previous_button.clicked.connect(self.show_previous)
+        self.next_button.clicked.connect(self.show_next)
+        self.skip_button.clicked.connect(self.skip)
+        self.submit_button.clicked.connect(self.submit)
+        self.state_label = ElidedLabel()
+        self.state_label.setProperty("role", "muted")
+        self.save_label = SaveLabel(self.saver)
+        line = QHBoxLayout()
+        line.setSpacing(theme.S)
+        line.addWidget(self.previous_button)
+        line.addWidget(self.next_button)
+        line.addSpacing(theme.S)
+        line.addWidget(self.state_label, 1)
+        line.addWidget(self.save_label)
+        line.addWidget(self.skip_button)
+        line.addWidget(self.submit_button)
+        box = card.layout()
+        assert isinstance(box, QVBoxLayout)
+        box.setContentsMargins(theme.M, theme.S, theme.M, theme.S)
+        card.setAccessibleName(say("Decide"))
+        card.add(line)
+        return card
+
+    def _bind_keys(self) -> None:
+        keys = self.session.shortcuts
+        for value in range(1, 6):
+            keys.bind(self, f"review.rate-{value}", partial(self.rate, value))
+        keys.bind(self, "review.comment", self.focus_comment)
+
+    # -- showing -------------------------------------------------------------------------
+
+    def _load(self, wanted: str, step: int) -> None:
+        self._generation += 1
+        generation = self._generation
+
+        def take(view: ReviewView | None) -> None:
+            if generation == self._generation:
+                self._show(view)
+
+        run_query(
+            self, read_review, self.session.workspace, self.session.person_id, wanted, step
+        ).success(take)
+
+    def _show(self, view: ReviewView | None) -> None:
+        self._wanted = ""
+        other = view is None or view.item.id != self.item_id
+        if not other and self._writing:
+            return
+        self._view = view
+        if view is None:
+            self._show_emptiness()
+            return
+        self.show_empty(None)
+        if other:
+            self.notice.hide()
+            self._began = time.monotonic()
+            self.reference_button.setChecked(True)
+        if other or not self.saver.dirty:
+            self.comment.load(view.item.comment)
+        self._show_left()
+        self.output.set_sections(view.written)
+        if other:
+            for reader in (self.reference, self.output):
+                reader.verticalScrollBar().setValue(0)
+            self._restore_scroll()
+        words = sum(len(section.text.split()) for section in view.written)
+        self.output_card.set_title(
+            say("Output {pseudonym}", pseudonym=view.pseudonym),
+            count_of(words, "word", "words"),
+        )
+        self.output.setAccessibleName(say("Output {pseudonym}", pseudonym=view.pseudonym))
+        if dict(view.ratings) != self.ratings.values or other:
+            self.ratings.set_values(view.ratings)
+        self._show_progress()
+
+    @Slot()
+    def _show_left(self) -> None:
+        view = self._view
+        if view is None:
+            return
+        source = self.source_button.isChecked()
+        sections = view.source if source else view.reference
+        if not source and not sections:
+            sections = (SectionText(title="", text=say("This example has no reference.")),)
+        words = sum(len(section.text.split()) for section in sections)
+        name = say("Input") if source else say("Reference")
+        # The text under another heading is not the same text: start at its top.
+        changed = self.reference.accessibleName() != name
+        self.scrolling.enabled = not source
+        self.reference.setAccessibleName(name)
+        self.reference.set_sections(sections)
+        self.reference_card.set_title(name, count_of(words, "word", "words"))
+        if changed:
+            self.reference.verticalScrollBar().setValue(0)
+
+    def _show_counts(self, counts: QueueCounts) -> None:
+        self._counts = counts
+        self._show_progress()
+        if self._view is None and self.is_empty_shown:
+            self._show_emptiness()
+
+    def _show_progress(self) -> None:
+        view, counts = self._view, self._counts
+        if view is None:
+            self.set_subtitle("")
+            return
+        parts = [
+            shorten(view.task.objective, 60),
+            say(
+                "{place} of {total}",
+                place=format_number(view.place),
+                total=format_number(max(counts.total, view.place)),
+            ),
+        ]
+        if self._durations and counts.open:
+            pace = sorted(self._durations)[len(self._durations) // 2]
+            parts.append(say("about {time} left", time=format_duration(pace * counts.open)))
+        self.set_subtitle(" · ".join(parts))
+        words = {
+            "pending": say("Not rated yet"),
+            "draft": say("Draft"),
+            "submitted": say("Submitted; you can still change it"),
+            "skipped": say("Skipped"),
+        }[view.item.state]
+        waiting = say("{count} waiting", count=format_number(counts.open))
+        self.state_label.setText(f"{words} · {waiting}")
+
+    def _show_emptiness(self) -> None:
+        counts = self._counts
+        if counts.total and not counts.open:
+            empty = EmptyState(
+                "check",
+                say("Nothing waits for you"),
+                say(
+                    "Every output in your queue is submitted or skipped. Your decisions stay "
+                    "editable: open one from the queue."
+                ),
+                (say("See results"), self._go_results),
+                (say("Look through the queue"), self._go_queue),
+            )
+        else:
+            empty = EmptyState(
+                "review",
+                say("Nothing to review yet"),
+                say(
+                    "Here you read what a system wrote beside the reference, without knowing which "
+                    "system it was, and rate it from 1 to 5. Let a system write something first."
+                ),
+                (say("Go to Runs"), self._go_runs),
+            )
+        self.show_empty(empty)
+
+    def _restore_scroll(self) -> None:
+        if self._wanted_scroll is not None:
+            self.output.scroll_to_share(self._wanted_scroll)
+            self._wanted_scroll = None
+
+    def _warn(self, text: str) -> None:
+        self.notice.set_text(text)
+        self.notice.show()
+
+    # -- writing -------------------------------------------------------------------------
+
+    @Slot(str, int)
+    def _on_rated(self, axis: str, value: int) -> None:
+        self._write_rating(axis, value)
+
+    @Slot(str)
+    def _on_cleared(self, axis: str) -> None:
+        self._write_rating(axis, None)
+
+    def _write_rating(self, axis: str, value: int | None) -> None:
+        if self._view is None:
+            return
+        self.notice.hide()
+        self._writing += 1
+        run_verb(
+            self,
+            say("Rate {axis}", axis=axis.replace("_", " ")),
+            save_rating,
+            self._view.item.id,
+            axis,
+            value,
+        ).end(self._after_write)
+
+    def _after_write(self) -> None:
+        self._writing -= 1
+        if not self._writing and self._view is not None and self._stale_ratings:
+            self._stale_ratings = False
+            self._load(self.item_id, _SHOW)
+
+    def _save_comment(self) -> Future[Any] | None:
+        view = self._view
+        if view is None or self.comment.text == view.item.comment:
+            return None
+        return self.session.workspace.submit(
+            say("Comment"), self.session.person_id, save_comment, view.item.id, self.comment.text
+        )
+
+    def _leave_item(self) -> None:
+        """What was typed goes to the disk before anything else of the item does."""
+        self.saver.flush()
+        self.notice.hide()
+
+    def _step(self, step: int) -> None:
+        if self._view is not None:
+            self._leave_item()
+            self._load(self.item_id, step)
+
+    def _on_left(self, item_id: str, _outcome: object) -> None:
+        if item_id == self.item_id:
+            self._load(item_id, _NEXT_OPEN)
+
+    def _note_time(self) -> None:
+        seconds = time.monotonic() - self._began
+        if seconds < _BREAK_SECONDS:
+            self._durations = [*self._durations[-19:], seconds]
+        self._began = time.monotonic()
+
+    # -- elsewhere -----------------------------------------------------------------------
+
+    def _go_results(self) -> None:
+        self.go.emit("results", None)
+
+    def _go_queue(self) -> None:
+        self.go.emit("queue", None)
+
+    def _go_runs(self) -> None:
+        self.go.emit("runs", None)
