@@ -1,7 +1,8 @@
 """The models on this machine: what each is, whether its file is the right one, what it is fit for.
 
-A model is a folder under the models folder. Facts of imported models lie in its ``model.json``; those of
-the default ones are known here. A folder that cannot be read is listed with its reason and hides nothing.
+A model is a folder under the models folder, or under ``resources/models`` where it is shipped. Facts of
+imported models lie in its ``model.json``; those of the default ones are known here; any other folder is
+looked into. One that cannot be read is listed with its reason and hides nothing.
 """
 
 from __future__ import annotations
@@ -11,49 +12,25 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from core.errors import Cancelled, InvalidModelError, MissingModelError, RifugioError
 from core.ports import Cancellation, Progress, ProgressCallback, no_progress
 from core.resources import resource_path
-from core.settings import models_directory, write_atomically
+from core.settings import data_directory, models_directory, write_atomically
+from models.entry import CatalogEntry, ModelFormat, ModelRole, fitness
 from models.gguf import read_gguf
+from models.inspection import inspect_source
 
-ModelFormat = Literal["gguf", "onnx-embedder", "onnx-nli", "onnx-pair", "sentence-transformers"]
-ModelRole = Literal["generator", "embedder", "nli", "reranker", "metric"]
+__all__ = [
+    "DEFAULT_EMBEDDER", "DEFAULT_GENERATOR", "DEFAULT_NLI", "KNOWN", "RECOMMENDATIONS",
+    "CatalogEntry", "ModelFormat", "ModelRole", "default_model", "ensure_verified", "find_model",
+    "hash_file", "list_models", "recommend", "remember_hash", "verify_model", "write_card",
+]  # fmt: skip
 
 _CARD = "model.json"
+_STAMPS = "checked_models.json"
 _CHUNK = 1 << 20
-_WEIGHTS = (".gguf", ".onnx", ".safetensors")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogEntry:
-    """One model. ``problem`` says why it cannot be used; '' when it can."""
-
-    id: str
-    name: str
-    role: ModelRole
-    format: ModelFormat
-    folder: Path
-    file: str = ""
-    sha256: str = ""
-    bytes: int = 0
-    licence: str = "not stated"
-    context_tokens: int | None = None
-    chat_template: str = ""
-    architecture: str = ""
-    quantisation: str = ""
-    fit_for: tuple[str, ...] = ()
-    not_fit_for: tuple[str, ...] = ()
-    notes: str = ""
-    shipped: bool = False
-    problem: str = ""
-
-    @property
-    def path(self) -> Path:
-        """The file that holds the weights."""
-        return self.folder / self.file
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +128,11 @@ def find_model(model_id: str, directory: Path | None = None) -> CatalogEntry:
     InvalidModelError
         When there is one and it cannot be used.
     """
-    entries = list_models(directory)
-    for entry in entries:
+    folders = list(_folders(directory))
+    # Ids are folder names, but for cards that were moved.
+    folders.sort(key=lambda found: found[0].name != model_id)
+    for folder, shipped in folders:
+        entry = _describe(folder, shipped)
         if entry.id == model_id:
             if entry.problem:
                 raise InvalidModelError(
@@ -160,7 +140,7 @@ def find_model(model_id: str, directory: Path | None = None) -> CatalogEntry:
                     remedy="Import it again.",
                 )
             return entry
-    known = ", ".join(entry.id for entry in entries) or "none"
+    known = ", ".join(sorted(folder.name for folder, _ in folders)) or "none"
     raise MissingModelError(
         f"There is no model '{model_id}' on this machine.",
         remedy=f"Import it with 'rifugio models import PATH'. There are: {known}.",
@@ -220,12 +200,59 @@ def verify_model(
         When they differ.
     """
     found = hash_file(entry.path, progress=progress, cancel=cancel)
+    _require_same(entry, found)
+    remember_hash(entry.path, found)
+    return found
+
+
+def ensure_verified(entry: CatalogEntry) -> CatalogEntry:
+    """The entry with the hash of the file as it is; hashed anew only where the file has changed.
+
+    Raises
+    ------
+    InvalidModelError
+        When it is not the file the catalogue means.
+    """
+    stamp = _stamps().get(str(entry.path))
+    if stamp is not None and stamp[:2] == _stamp_of(entry.path):
+        found = str(stamp[2])
+        _require_same(entry, found)
+    else:
+        found = verify_model(entry)
+    return replace(entry, sha256=found)
+
+
+def remember_hash(path: Path, sha256: str) -> None:
+    """Note the hash of a file of this size and time of change, so that it need not be read again."""
+    stamps = _stamps()
+    stamps[str(path)] = [*_stamp_of(path), sha256]
+    kept = {name: stamp for name, stamp in stamps.items() if Path(name).exists()}
+    try:
+        write_atomically(data_directory() / _STAMPS, json.dumps(kept, indent=1).encode())
+    except OSError:
+        # Without it the file is hashed again next time, and that is all.
+        pass
+
+
+def _require_same(entry: CatalogEntry, found: str) -> None:
     if entry.sha256 and found != entry.sha256:
         raise InvalidModelError(
             f"{entry.path.name} of {entry.id} is not the file it was: its sha256 is {found}.",
             remedy="Import it again from a source you trust.",
         )
-    return found
+
+
+def _stamp_of(path: Path) -> list[Any]:
+    status = path.stat()
+    return [status.st_size, status.st_mtime_ns]
+
+
+def _stamps() -> dict[str, list[Any]]:
+    try:
+        stamps = json.loads((data_directory() / _STAMPS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return stamps if isinstance(stamps, dict) else {}
 
 
 def write_card(folder: Path, entry: CatalogEntry) -> None:
@@ -247,12 +274,11 @@ def _folders(directory: Path | None) -> Iterator[tuple[Path, bool]]:
 
 def _describe(folder: Path, shipped: bool) -> CatalogEntry:
     try:
-        entry = _read_card(folder)
+        entry = replace(_read_facts(folder), shipped=shipped)
+    except RifugioError as error:
+        return _broken(folder, shipped, error.message)
     except (OSError, ValueError, TypeError, KeyError) as error:
         return _broken(folder, shipped, f"its {_CARD} cannot be read ({error})")
-    if entry is None:
-        return _broken(folder, shipped, "it holds no model that Rifugio knows")
-    entry = replace(entry, shipped=shipped)
     try:
         return _check(entry)
     except (RifugioError, OSError) as error:
@@ -271,7 +297,8 @@ def _broken(folder: Path, shipped: bool, problem: str) -> CatalogEntry:
     )
 
 
-def _read_card(folder: Path) -> CatalogEntry | None:
+def _read_facts(folder: Path) -> CatalogEntry:
+    """From the model's card, from what is known of it, or from its files."""
     card = folder / _CARD
     if card.is_file():
         facts: dict[str, Any] = json.loads(card.read_text(encoding="utf-8"))
@@ -281,9 +308,11 @@ def _read_card(folder: Path) -> CatalogEntry | None:
         return CatalogEntry(folder=folder, **{k: v for k, v in facts.items() if k in allowed})
     known = KNOWN.get(folder.name)
     if known is not None:
-        facts = asdict(known)
-        return CatalogEntry(id=folder.name, folder=folder, **facts)
-    return None
+        return CatalogEntry(id=folder.name, folder=folder, **asdict(known))
+    weights = sorted(folder.glob("*.gguf"))
+    return replace(
+        inspect_source(weights[0] if len(weights) == 1 else folder), id=folder.name, folder=folder
+    )
 
 
 def _check(entry: CatalogEntry) -> CatalogEntry:
@@ -292,8 +321,11 @@ def _check(entry: CatalogEntry) -> CatalogEntry:
     size = entry.path.stat().st_size
     if entry.bytes and size != entry.bytes:
         raise InvalidModelError(f"its file has {size:,} bytes instead of {entry.bytes:,}.")
+    if not entry.fit_for and not entry.not_fit_for:
+        fit, unfit = fitness(entry.role, size)
+        entry = replace(entry, fit_for=fit, not_fit_for=unfit)
     if entry.format != "gguf":
-        return entry
+        return replace(entry, bytes=size)
     info = read_gguf(entry.path)
     return replace(
         entry,

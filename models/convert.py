@@ -6,9 +6,8 @@ exported to ONNX, and the parity of the two is measured. torch is imported only 
 
 from __future__ import annotations
 
-import re
+import errno
 import shutil
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,10 @@ from core.errors import (
     Cancelled,
     ConflictError,
     DiskFullError,
+    InputError,
     InvalidModelError,
+    KnownError,
+    MemoryShortageError,
     NotFoundError,
     UsageError,
 )
@@ -32,7 +34,8 @@ from core.ports import (
     no_progress,
 )
 from core.settings import models_directory
-from models.catalog import CatalogEntry, ModelFormat, ModelRole, hash_file, write_card
+from models.catalog import hash_file, remember_hash, write_card
+from models.entry import FORMAT_OF_ROLE, CatalogEntry, fitness
 from models.gguf import read_gguf
 from models.host import WorkerHost
 from models.hosted import (
@@ -42,28 +45,14 @@ from models.hosted import (
     HostedModel,
     HostedPairScorer,
 )
+from models.inspection import MissingTemplateError, inspect_source
+from models.memory import total_memory
 from models.parity import PROBE_PAIRS, PROBE_SENTENCES, self_check
 from models.templates import BUILT_IN_TEMPLATES
 
+__all__ = ["MissingTemplateError", "convert_folder", "import_model", "try_model"]
+
 _COPY_BYTES = 8 << 20
-_ROLE_OF_FORMAT: Mapping[ModelFormat, ModelRole] = {
-    "gguf": "generator",
-    "onnx-embedder": "embedder",
-    "onnx-nli": "nli",
-    "onnx-pair": "reranker",
-    "sentence-transformers": "embedder",
-}
-_FORMAT_OF_ROLE: Mapping[str, ModelFormat] = {
-    "generator": "gguf",
-    "embedder": "onnx-embedder",
-    "nli": "onnx-nli",
-    "reranker": "onnx-pair",
-    "metric": "onnx-pair",
-}
-
-
-class MissingTemplateError(InvalidModelError):
-    """The model brings no chat template, so the person has to say which to use."""
 
 
 def import_model(
@@ -91,13 +80,12 @@ def import_model(
     NotFoundError, InvalidModelError, MissingTemplateError, ConflictError, DiskFullError, ModelError
         Nothing is kept of a model that does not pass.
     """
-    if role is not None and role not in _FORMAT_OF_ROLE:
-        raise UsageError(
-            f"'{role}' is no role.", remedy=f"Use one of {', '.join(_FORMAT_OF_ROLE)}."
-        )
+    if role is not None and role not in FORMAT_OF_ROLE:
+        raise UsageError(f"'{role}' is no role.", remedy=f"Use one of {', '.join(FORMAT_OF_ROLE)}.")
     cancel = cancel or Cancellation()
     source = _find_source(path)
-    found = _inspect(source, role, chat_template)
+    found = inspect_source(source, role, chat_template)
+    _require_memory(source, found)
     target = (directory or models_directory()) / found.id
     if target.exists():
         raise ConflictError(
@@ -112,18 +100,26 @@ def import_model(
             entry = _convert(source, work, found, progress, cancel)
         else:
             entry = _copy(source, work, found, progress, cancel)
-        entry = replace(entry, sha256=hash_file(entry.path), bytes=entry.path.stat().st_size)
+        size = entry.path.stat().st_size
+        fit, unfit = fitness(entry.role, size)
+        entry = replace(
+            entry,
+            sha256=hash_file(entry.path, progress=_say(progress, "Hashing"), cancel=cancel),
+            bytes=size,
+            fit_for=fit,
+            not_fit_for=unfit,
+        )
+        progress(Progress(0, None, message="Trying it"))
         entry = replace(entry, notes=_join(entry.notes, try_model(entry)))
         write_card(work, entry)
         work.rename(target)
     except OSError as error:
-        raise DiskFullError(
-            f"The model could not be copied: {error.strerror or error}.",
-            remedy="Free some space, or choose another models folder.",
-        ) from error
+        raise _copy_error(error) from error
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    return replace(entry, folder=target)
+    entry = replace(entry, folder=target)
+    remember_hash(entry.path, entry.sha256)
+    return entry
 
 
 def try_model(entry: CatalogEntry) -> str:
@@ -185,92 +181,35 @@ def _find_source(path: Path) -> Path:
     return path
 
 
-def _inspect(source: Path, role: str | None, chat_template: str | None) -> CatalogEntry:
-    """What a source is, as a catalogue entry whose folder is still the source."""
-    model_id = _make_id(source.stem if source.is_file() else source.name)
-    if source.is_file():
-        if source.suffix.casefold() == ".onnx":
-            raise InvalidModelError(
-                f"{source.name} is only the weights.",
-                remedy="Import its folder, with tokenizer.json and config.json beside it.",
-            )
-        return _inspect_gguf(source, model_id, chat_template)
-    format = _guess_format(source, role)
-    return CatalogEntry(
-        id=model_id,
-        name=source.name,
-        role=role or _ROLE_OF_FORMAT[format],  # type: ignore[arg-type]
-        format=format,
-        folder=source,
-        file="" if format == "sentence-transformers" else _find_onnx(source),
+def _require_memory(source: Path, found: CatalogEntry) -> None:
+    """Refuse before copying what could not be loaded after it."""
+    memory = total_memory()
+    size = read_gguf(source).file_bytes if found.format == "gguf" else 0
+    if memory is not None and size > memory:
+        raise MemoryShortageError(
+            f"{source.name} needs {size / 1e9:.1f} GB of memory and this machine has "
+            f"{memory / 1e9:.1f} GB.",
+            remedy="Choose a smaller model or a stronger quantisation.",
+        )
+
+
+def _copy_error(error: OSError) -> KnownError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DiskFullError(
+            "The disk filled up while the model was copied.",
+            remedy="Free some space, or set another models folder with RIFUGIO_MODELS.",
+            details=str(error),
+        )
+    return InputError(
+        f"The model could not be copied: {error.strerror or error}.",
+        path=error.filename,
+        remedy="Check that the file can be read and the models folder written.",
+        details=str(error),
     )
 
 
-def _inspect_gguf(source: Path, model_id: str, chat_template: str | None) -> CatalogEntry:
-    info = read_gguf(source)
-    if chat_template is not None and chat_template not in BUILT_IN_TEMPLATES:
-        raise UsageError(
-            f"There is no chat template '{chat_template}'.",
-            remedy=f"Use one of {', '.join(BUILT_IN_TEMPLATES)}.",
-        )
-    if not info.chat_template and chat_template is None:
-        raise MissingTemplateError(
-            f"{source.name} brings no chat template.",
-            remedy=(
-                f"Say which its family uses with --chat-template: {', '.join(BUILT_IN_TEMPLATES)}."
-            ),
-        )
-    return CatalogEntry(
-        id=model_id,
-        name=info.name,
-        role="generator",
-        format="gguf",
-        folder=source.parent,
-        file=source.name,
-        context_tokens=info.context_tokens,
-        chat_template=chat_template or "from the file",
-        architecture=info.architecture,
-        quantisation=info.quantisation,
-        licence=str(info.metadata.get("general.license", "not stated")),
-    )
-
-
-def _guess_format(folder: Path, role: str | None) -> ModelFormat:
-    if not (folder / "config.json").is_file():
-        raise InvalidModelError(
-            f"{folder.name} is not a model folder: it has no config.json.",
-            remedy="Choose a GGUF file, an ONNX folder, or a sentence-transformers folder.",
-        )
-    from models.model_config import read_model_config
-
-    config = read_model_config(folder)
-    if not list(folder.rglob("*.onnx")):
-        if not list(folder.glob("*.safetensors")) and not list(folder.glob("pytorch_model*.bin")):
-            raise InvalidModelError(
-                f"{folder.name} holds no weights.", remedy="Copy the whole folder."
-            )
-        return "sentence-transformers"
-    if role is not None:
-        return _FORMAT_OF_ROLE[role]
-    labels = {str(label).casefold() for label in (config.get("id2label") or {}).values()}
-    if any(label.startswith("entail") for label in labels):
-        return "onnx-nli"
-    architectures = " ".join(config.get("architectures") or ())
-    if "SequenceClassification" in architectures:
-        return "onnx-pair"
-    return "onnx-embedder"
-
-
-def _find_onnx(folder: Path) -> str:
-    files = sorted(folder.rglob("*.onnx"), key=lambda file: (len(file.parts), file.name))
-    preferred = [file for file in files if file.name == "model.onnx"] or files
-    return preferred[0].relative_to(folder).as_posix()
-
-
-def _make_id(name: str) -> str:
-    """A folder name from any file name: ASCII, lower case, hyphens."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().casefold()
-    return re.sub(r"[^a-z0-9._]+", "-", plain).strip("-.") or "model"
+def _say(progress: ProgressCallback, message: str) -> ProgressCallback:
+    return lambda report: progress(replace(report, message=message))
 
 
 def _require_room(source: Path, work: Path) -> None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from core.errors import UsageError
 from core.ports import (
     Cancellation,
     Choice,
@@ -38,6 +39,8 @@ class HostedModel:
         self._lock = threading.Lock()
         self._loaded_start = 0
         self._described: dict[str, Any] = {}
+        self._calls = 0
+        self._closed = False
         try:
             self._ensure_loaded()
         except BaseException:
@@ -61,12 +64,25 @@ class HostedModel:
         """The worker's process id while it lives."""
         return self._host.pid
 
+    @property
+    def busy(self) -> bool:
+        """Whether a call is on its way."""
+        return self._calls > 0
+
+    def unload(self) -> None:
+        """End the worker to free its memory; the next call starts it again."""
+        self._host.close()
+
     def close(self) -> None:
-        """End the worker."""
+        """End the worker for good."""
+        with self._lock:
+            self._closed = True
         self._host.close()
 
     def _ensure_loaded(self) -> None:
         with self._lock:
+            if self._closed:
+                raise UsageError("This model was closed.", remedy="Open it again.")
             if not self._host.alive or self._loaded_start != self._host.starts:
                 self._described = self._host.call("load", self._arguments)
                 self._loaded_start = self._host.starts
@@ -79,8 +95,14 @@ class HostedModel:
         on_event: Callable[[str, Any], None] | None = None,
         cancel: Cancellation | None = None,
     ) -> Any:
-        self._ensure_loaded()
-        return self._host.call(op, arguments, on_event=on_event, cancel=cancel)
+        with self._lock:
+            self._calls += 1
+        try:
+            self._ensure_loaded()
+            return self._host.call(op, arguments, on_event=on_event, cancel=cancel)
+        finally:
+            with self._lock:
+                self._calls -= 1
 
     def _call_counted(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,7 +10,8 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from core.errors import UsageError
-from models.catalog import CatalogEntry, ModelRole, default_model, find_model
+from models.catalog import default_model, ensure_verified, find_model
+from models.entry import CatalogEntry, ModelRole
 from models.hosted import (
     HostedEmbedder,
     HostedEntailment,
@@ -17,16 +19,20 @@ from models.hosted import (
     HostedModel,
     HostedPairScorer,
 )
-from models.memory import available_memory
+from models.memory import available_memory, total_memory
 from models.templates import BUILT_IN_TEMPLATES
 
 M = TypeVar("M", bound=HostedModel)
 
-_HEADROOM = 1.3
+# Weights with what belongs to them (cache, buffers), and the share of memory models may take in all.
+_HEADROOM, _LARGEST_SHARE = 1.3, 0.8
 
 
 class LocalModels:
-    """Models in use. A second model of the same id is the same worker.
+    """Models in use, from any thread. A second request for the same model is the same worker.
+
+    Where memory runs short, the workers used longest ago end; one whose model is asked again starts
+    again. A model that is answering is left alone.
 
     Parameters
     ----------
@@ -39,6 +45,7 @@ class LocalModels:
     def __init__(self, command: Sequence[str] | None = None, directory: Path | None = None) -> None:
         self._command = command
         self._directory = directory
+        self._lock = threading.RLock()
         self._open: OrderedDict[tuple[str, str], tuple[HostedModel, int]] = OrderedDict()
 
     def generator(self, model_id: str | None = None, **params: Any) -> HostedGenerator:
@@ -70,8 +77,9 @@ class LocalModels:
 
     def close(self) -> None:
         """End every worker."""
-        while self._open:
-            self._open.popitem()[1][0].close()
+        with self._lock:
+            while self._open:
+                self._open.popitem()[1][0].close()
 
     def __enter__(self) -> Self:
         return self
@@ -97,23 +105,36 @@ class LocalModels:
 
     def _load(self, entry: CatalogEntry, arguments: Mapping[str, Any], kind: type[M]) -> M:
         key = (entry.id, repr(sorted(arguments.items())))
-        if key in self._open:
-            self._open.move_to_end(key)
-            model = self._open[key][0]
-            assert isinstance(model, kind)
+        with self._lock:
+            if key in self._open:
+                self._open.move_to_end(key)
+                model = self._open[key][0]
+                assert isinstance(model, kind)
+                return model
+            entry = ensure_verified(entry)
+            self._make_room(entry.bytes)
+            model = kind({**arguments, "sha256": entry.sha256}, self._command)
+            self._open[key] = (model, entry.bytes)
             return model
-        self._make_room(entry.bytes)
-        model = kind(arguments, self._command)
-        self._open[key] = (model, entry.bytes)
-        return model
 
     def _make_room(self, needed: int) -> None:
-        """End the least recently used workers until the next model fits."""
-        while self._open:
-            free = available_memory()
-            if free is None or free > needed * _HEADROOM:
+        """Unload the models used longest ago until the next one fits."""
+        for model, _ in list(self._open.values()):
+            if self._fits(needed):
                 return
-            self._open.popitem(last=False)[1][0].close()
+            if model.pid is not None and not model.busy:
+                model.unload()
+
+    def _fits(self, needed: int) -> bool:
+        """Whether weights of so many bytes go beside what is loaded.
+
+        Mapped files count as free in the system's eyes, so that the loaded ones are summed up too.
+        """
+        free, total = available_memory(), total_memory()
+        loaded = sum(size for model, size in self._open.values() if model.pid is not None)
+        if free is not None and free < needed * _HEADROOM:
+            return False
+        return total is None or (loaded + needed) * _HEADROOM <= total * _LARGEST_SHARE
 
 
 def _arguments(entry: CatalogEntry) -> dict[str, Any]:

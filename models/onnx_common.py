@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,8 +13,12 @@ from tokenizers import Tokenizer
 from core.errors import InvalidModelError
 from core.ports import Cancellation
 from models.engines import Send
+from models.memory import usable_cores
 
 T = TypeVar("T")
+
+# A GPU library that is not there is no news: the device in words says what is used.
+ort.set_default_logger_severity(4)
 
 _BATCH_TOKENS = 4_096
 _LARGEST_BATCH = 64
@@ -35,7 +38,7 @@ def open_session(path: Path, threads: int | None = None) -> tuple[ort.InferenceS
         )
     options = ort.SessionOptions()
     options.log_severity_level = 4
-    options.intra_op_num_threads = threads or os.cpu_count() or 1
+    options.intra_op_num_threads = threads or usable_cores()
     wanted = ["CUDAExecutionProvider", "CPUExecutionProvider"]
     available = [name for name in wanted if name in ort.get_available_providers()]
     try:

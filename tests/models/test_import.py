@@ -110,7 +110,7 @@ def test_a_model_without_template_asks_which_to_use(tmp_path: Path) -> None:
 def test_an_unknown_architecture_is_refused_by_trying_it(tmp_path: Path) -> None:
     path = make_gguf(tmp_path / "m.gguf", architecture="moonwalk")
     with pytest.raises(
-        InvalidModelError, match="architecture .moonwalk., which this llama.cpp does not know"
+        InvalidModelError, match=r"architecture .moonwalk., which this llama\.cpp does not know"
     ) as caught:
         import_model(path, directory=tmp_path / "models")
     assert "Update" in caught.value.remedy
