@@ -85,3 +85,15 @@ def test_equals_the_reference(case: Wanted) -> None:
         assert_close(score.value, case.value)
     for key, wanted in case.components.items():
         assert_close(score.components[key], wanted)
+
+
+_WINNERS = {"win": "candidate", "loss": "base", "tie": "tie"}
+
+
+@parametrise((f"win_rate-{case['id']}", case) for case in load_cases("dolomites_win_rate"))
+def test_win_rate_equals_the_reference(case: dict[str, Any]) -> None:
+    items = [{"winner": _WINNERS[word]} for word in case["inputs"]["judgements"]]
+    found = create("win_rate").aggregate(items)
+    assert_close(found.value, case["expected"]["win_rate"])
+    for key in ("wins", "ties", "losses", "n"):
+        assert found.components[key] == case["expected"][key]
