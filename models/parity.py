@@ -51,6 +51,17 @@ def count_right(model: EntailmentModel) -> int:
     return right
 
 
+def count_right_by_class(model: EntailmentModel) -> tuple[tuple[int, int], tuple[int, int]]:
+    """(right, all) of the `CHECK_PAIRS` that follow, and of those that do not."""
+    answers = model.entail([(premise, hypothesis) for premise, hypothesis, _ in CHECK_PAIRS])
+    right, total = [0, 0], [0, 0]
+    for answer, (_, _, label) in zip(answers, CHECK_PAIRS, strict=True):
+        follows = label == "entailment"
+        total[not follows] += 1
+        right[not follows] += (answer.entailment > 0.5) == follows
+    return (right[0], total[0]), (right[1], total[1])
+
+
 def self_check(model: EntailmentModel) -> str:
     """A warning when the labels look wrong, else ''."""
     right = count_right(model)
