@@ -21,6 +21,7 @@ from core.ports import (
     Cancellation,
     Choice,
     Entailment,
+    FinishReason,
     Generation,
     GenerationRequest,
     LogLikelihood,
@@ -32,6 +33,7 @@ from core.ports import (
     no_progress,
 )
 from models.engines import Send
+from models.reasoning import ReasoningSplitter
 
 
 def fake_info(name: str, context_tokens: int | None = None) -> ModelInfo:
@@ -91,21 +93,33 @@ class FakeGenerator:
         answer = self._answer(request)
         self.requests.append(request)
         words = re.findall(r"\S+\s*|\s+", answer)
-        written: list[str] = []
+        splitter = ReasoningSplitter()
+        pieces: list[Piece] = []
+
+        def give(new: Sequence[Piece]) -> None:
+            pieces.extend(new)
+            if on_piece is not None:
+                for piece in new:
+                    on_piece(piece)
+
+        finish: FinishReason = "stop" if len(words) <= request.max_tokens else "length"
+        count = 0
         for word in words[: request.max_tokens]:
             if cancel is not None and cancel.cancelled:
-                return Generation(text="".join(written), finish="cancelled", prompt_tokens=used)
-            written.append(word)
-            if on_piece is not None:
-                on_piece(Piece(word))
+                finish = "cancelled"
+                break
+            count += 1
+            give(splitter.feed(word))
             if self.delay:
                 time.sleep(self.delay)
+        give(splitter.finish())
         return Generation(
-            text="".join(written),
-            finish="stop" if len(words) <= request.max_tokens else "length",
+            text="".join(piece.text for piece in pieces if not piece.thinking),
+            thinking="".join(piece.text for piece in pieces if piece.thinking),
+            finish=finish,
             prompt_tokens=used,
-            completion_tokens=len(written),
-            seconds=self.delay * len(written),
+            completion_tokens=count,
+            seconds=self.delay * count,
         )
 
     def choose(self, messages: Sequence[Message], options: Sequence[str]) -> Choice:
@@ -289,6 +303,7 @@ class FakeEngine:
         )
         return {
             "text": answer.text,
+            "thinking": answer.thinking,
             "finish": answer.finish,
             "prompt_tokens": answer.prompt_tokens,
             "completion_tokens": answer.completion_tokens,

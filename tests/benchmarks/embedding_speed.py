@@ -1,6 +1,6 @@
 """The int8 ONNX embedder against sentence-transformers on torch: speed and agreement, in one run.
 
-    .venv/bin/python tests/benchmarks/embedding_speed.py
+.venv/bin/python tests/benchmarks/embedding_speed.py
 """
 
 from __future__ import annotations

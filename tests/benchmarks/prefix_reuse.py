@@ -1,6 +1,6 @@
 """Sixteen questions about one text: the kept prefix against evaluating each prompt from scratch, in one run.
 
-    .venv/bin/python tests/benchmarks/prefix_reuse.py
+.venv/bin/python tests/benchmarks/prefix_reuse.py
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ TEXT = "The patient reports a cough since Monday and takes five milligrams of ra
 
 def prompt(number: int, salt: str = "") -> tuple[Message, ...]:
     return (
-        Message("user", f"{salt}{TEXT}\n\nQuestion {number}: is item {number} in the text? Yes or No."),
+        Message(
+            "user", f"{salt}{TEXT}\n\nQuestion {number}: is item {number} in the text? Yes or No."
+        ),
     )
 
 

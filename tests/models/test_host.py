@@ -89,6 +89,22 @@ def test_a_cancelled_answer_keeps_what_there_is() -> None:
     model.close()
 
 
+def test_an_answer_nobody_waits_for_any_more_is_stopped() -> None:
+    model = HostedGenerator({"engine": "fake", "answers": ["word " * 400], "delay": 0.02})
+
+    def refuse(piece: Piece) -> None:
+        raise ValueError("the listener failed")
+
+    with pytest.raises(ValueError, match="listener"):
+        model.generate(ask("go", 400), on_piece=refuse)
+    start = time.monotonic()
+    assert model.generate(ask("go", 2)).finish == "length"
+    assert time.monotonic() - start < 2.0
+    start = time.monotonic()
+    model.close()
+    assert time.monotonic() - start < 1.5
+
+
 def test_errors_of_the_worker_arrive_as_themselves(generator: HostedGenerator) -> None:
     with pytest.raises(BugError, match="scripted") as caught:
         generator.generate(ask("bug"))

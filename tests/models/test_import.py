@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import struct
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 
 from core.errors import (
     ConflictError,
+    DiskFullError,
+    InputError,
     InvalidModelError,
     MemoryShortageError,
     MissingModelError,
@@ -33,7 +36,12 @@ from models.onnx_nli import read_labels
 
 
 def make_gguf(
-    path: Path, *, architecture: str = "llama", template: str = "x", data: int = 128
+    path: Path,
+    *,
+    architecture: str = "llama",
+    template: str = "x",
+    data: int = 128,
+    more: dict[str, Any] | None = None,
 ) -> Path:
     """A GGUF file with one tensor of 32 values, its data ``data`` bytes long (128 is whole)."""
 
@@ -49,6 +57,7 @@ def make_gguf(
         "llama.embedding_length": 64,
         "llama.attention.head_count": 4,
     }
+    entries |= more or {}
     if template:
         entries["tokenizer.chat_template"] = template
     body = b"GGUF" + struct.pack("<IQQ", 3, 1, len(entries))
@@ -99,10 +108,58 @@ def test_a_file_cut_anywhere_is_called_cut_short(tmp_path: Path, cut: float) -> 
         read_gguf(path)
 
 
+@pytest.mark.parametrize(
+    ("architecture", "more", "word"),
+    [
+        ("bert", {}, "reads text but writes none"),
+        ("clip", {"general.type": "mmproj"}, "says it is 'mmproj'"),
+        ("llama", {"general.type": "adapter"}, "says it is 'adapter'"),
+        ("llama", {"split.count": 3}, "one of 3 parts"),
+    ],
+)
+def test_gguf_files_that_are_no_whole_language_model(
+    tmp_path: Path, architecture: str, more: dict[str, Any], word: str
+) -> None:
+    path = make_gguf(tmp_path / "m.gguf", architecture=architecture, more=more)
+    with pytest.raises(InvalidModelError, match=word) as caught:
+        import_model(path, directory=tmp_path / "models")
+    assert caught.value.remedy
+
+
+def test_a_model_larger_than_the_machine_is_refused_before_copying(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("models.convert.total_memory", lambda: 100)
+    with pytest.raises(MemoryShortageError, match="this machine has"):
+        import_model(make_gguf(tmp_path / "m.gguf"), directory=tmp_path / "models")
+    assert not (tmp_path / "models").exists()
+
+
+def test_a_full_disk_is_told_from_other_trouble_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = make_gguf(tmp_path / "m.gguf")
+
+    def fail(error: OSError) -> None:
+        def hash_file(*arguments: object, **keywords: object) -> str:
+            raise error
+
+        monkeypatch.setattr("models.convert.hash_file", hash_file)
+
+    fail(OSError(errno.ENOSPC, "No space left on device"))
+    with pytest.raises(DiskFullError, match="filled up"):
+        import_model(path, directory=tmp_path / "models")
+    fail(PermissionError(errno.EACCES, "Permission denied", "m.gguf"))
+    with pytest.raises(InputError, match="Permission denied"):
+        import_model(path, directory=tmp_path / "models")
+    assert list((tmp_path / "models").iterdir()) == []
+
+
 def test_a_model_without_template_asks_which_to_use(tmp_path: Path) -> None:
     path = make_gguf(tmp_path / "m.gguf", template="")
-    with pytest.raises(MissingTemplateError, match="chatml"):
+    with pytest.raises(MissingTemplateError, match="chatml") as caught:
         import_model(path, directory=tmp_path / "models")
+    assert {"chatml", "llama-3", "mistral", "gemma", "phi-3"} <= set(caught.value.choices)
     with pytest.raises(UsageError, match="no chat template 'nonsense'"):
         import_model(path, chat_template="nonsense", directory=tmp_path / "models")
 
