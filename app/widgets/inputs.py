@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -28,6 +29,9 @@ from app.strings import say
 from app.widgets.basics import Label, label
 
 _SEARCH_MILLISECONDS = 180
+
+_LOOKALIKES = str.maketrans("0134578@$!", "oieastbasi")
+_WORD = 6
 
 
 class SearchField(QLineEdit):
@@ -252,9 +256,12 @@ def passphrase_bits(passphrase: str) -> float:
     words = [word for word in passphrase.split() if len(word) > 2]
     if len(words) >= 2 and all(word.isalpha() for word in words):
         return min(by_characters, 11.0 * len(set(words)) + 2)
-    if passphrase.isalpha():
-        # One word, or letters that may well be one: a dictionary finds it soon.
-        return min(by_characters, 11.0 + 1.5 * max(0, len(passphrase) - 8))
+    # Letters in a row, 'pa55w0rd' included, may well be a word: a dictionary finds it soon.
+    plain = passphrase.translate(_LOOKALIKES)
+    longest = max((len(run) for run in re.findall(r"[^\W\d_]+", plain)), default=0)
+    if longest >= _WORD:
+        rest = len(passphrase) - longest
+        return min(by_characters, 12.0 + 1.5 * max(0, longest - 8) + 5.0 * rest)
     return by_characters
 
 

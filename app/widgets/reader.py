@@ -9,6 +9,7 @@ from itertools import pairwise
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QFontMetrics,
     QResizeEvent,
     QTextBlockFormat,
     QTextCharFormat,
@@ -20,6 +21,9 @@ from PySide6.QtWidgets import QTextEdit, QWidget
 from app import theme
 from app.text_offsets import OffsetMap
 from core.types import SectionText
+
+#: Prose, for the average width of a character.
+_SAMPLE = "The patient reports a band-like chest pain since Saturday, provoked by walking."
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +67,10 @@ class ReadingText(QTextEdit):
         self._set_width()
 
     def _set_width(self) -> None:
-        metrics = self.fontMetrics()
-        widest = theme.READING_COLUMNS[1] * metrics.horizontalAdvance("n")
+        metrics = QFontMetrics(self.document().defaultFont())
+        character = metrics.horizontalAdvance(_SAMPLE) / len(_SAMPLE)
+        # The average line ends within a word of the edge, so none is longer than this.
+        widest = round(theme.READING_COLUMNS[1] * character + 2 * self.document().documentMargin())
         room = self.viewport().width()
         width = min(room, widest) if room > 40 else widest
         if self.lineWrapColumnOrWidth() != width:
