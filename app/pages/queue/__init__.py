@@ -1,0 +1,1 @@
+"""The Queue page: one's own review work and where it stands."""
