@@ -1,0 +1,1 @@
+"""Training, calibration, export and evaluation of the entailment model that is shipped; not installed."""
