@@ -93,8 +93,7 @@ def _words(item: Mapping[str, Any], side: str) -> float:
     value = item.get(side)
     if isinstance(value, str):
         return float(len(value.split()))
-    is_count = isinstance(value, int | float) and not isinstance(value, bool)
-    if is_count and math.isfinite(value) and value >= 0:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf:
         return float(value)
     raise UsageError(
         f"'{side}' is missing or neither a text nor a number of words.",
