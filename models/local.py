@@ -19,6 +19,7 @@ from models.hosted import (
     HostedModel,
     HostedPairScorer,
 )
+from models.inspection import inspect_source
 from models.memory import available_memory, total_memory
 from models.templates import BUILT_IN_TEMPLATES
 
@@ -70,9 +71,17 @@ class LocalModels:
         entry = self._entry(model_id, "nli")
         return self._load(entry, {**_arguments(entry), "engine": "nli"}, HostedEntailment)
 
-    def pair_scorer(self, model_id: str) -> HostedPairScorer:
-        """A reranker or learned metric."""
-        entry = find_model(model_id, self._directory)
+    def pair_scorer(self, model: str | Path) -> HostedPairScorer:
+        """A reranker or learned metric, by id or, not imported, by the path of its ONNX folder."""
+        if isinstance(model, Path):
+            entry = inspect_source(model, "reranker")
+        else:
+            entry = find_model(model, self._directory)
+        if entry.format != "onnx-pair":
+            raise UsageError(
+                f"{entry.id} gives no number for a pair of texts.",
+                remedy="Choose a reranker or a learned metric, or import it with --role reranker.",
+            )
         return self._load(entry, {**_arguments(entry), "engine": "pair"}, HostedPairScorer)
 
     def close(self) -> None:

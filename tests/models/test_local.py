@@ -54,6 +54,9 @@ def test_models_are_shared_and_answer_through_their_workers(folder: Path) -> Non
         assert judge.entail([("", "yes"), ("", "no")])[1].contradiction > 0.9
         assert judge.info.sha256 == verify_model(find_model("judge", folder))
         assert models.pair_scorer("scorer").score([("good", "good")]) == pytest.approx([4.0])
+        assert models.pair_scorer(folder / "scorer").score([("good", "")]) == pytest.approx([2.0])
+        with pytest.raises(UsageError, match="no number"):
+            models.pair_scorer("judge")
         assert models.embedder("places").embed(["north"]) == [[1.0, 0.0]]
     with pytest.raises(UsageError, match="closed"):
         judge.entail([("", "yes")])
