@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from core.errors import UsageError
 from core.metrics.base import Metric, MetricScore
-from core.metrics.bootstrap import SAMPLES, SEED
+from core.metrics.bootstrap import SAMPLES, SEED, bootstrap_interval
 from core.metrics.nltk_words import split_sentences
-from core.metrics.options import read_choice, read_whole
+from core.metrics.options import need_text, read_choice, read_whole
 from core.metrics.resampling import bootstrap_statistic
 from core.ports import Cancellation, EntailmentModel, Progress, ProgressCallback, no_progress
 
@@ -58,7 +58,8 @@ class Nli(Metric):
     harmonic means. For long sections the hypothesis is split into sentences and the premise into
     windows: the greatest probability over windows, the mean over sentences. A section missing in the
     output counts 0 both ways; one without reference is left out and counted. The corpus value has a
-    95 % interval from 10,000 seeded resamples of examples.
+    95 % interval from 10,000 seeded resamples of examples. A line ``{"premise", "hypothesis"}`` gives the
+    probability that the one entails the other.
 
     Source: DOLOMITES (Malaviya et al., 2024), section on automatic evaluation. A remark there, that low
     reverse entailment shows unsupported statements, contradicts its own definition, which is kept.
@@ -91,6 +92,8 @@ class Nli(Metric):
         )
 
     def score_one(self, item: Mapping[str, Any]) -> MetricScore:
+        if "premise" in item:
+            return self._score_pair(item, None)
         return self._score(self._read(item, None))
 
     def score_many(
@@ -100,12 +103,13 @@ class Nli(Metric):
         progress: ProgressCallback = no_progress,
         cancel: Cancellation | None = None,
     ) -> list[MetricScore]:
-        scores = []
-        for sections in self._read_all(items, progress, cancel):
-            scores.append(self._score(sections))
-        return scores
+        if any("premise" in item for item in items):
+            return self._score_pairs(items, progress, cancel)
+        return [self._score(sections) for sections in self._read_all(items, progress, cancel)]
 
     def aggregate(self, items: Sequence[Mapping[str, Any]]) -> MetricScore:
+        if any("premise" in item for item in items):
+            return self._mean_of_pairs(self._score_pairs(items, no_progress, None))
         found = [s for s in self._read_all(items, no_progress, None) if s.forward]
         if not found:
             return self.unscored("No item has a section with a reference.", n=0)
@@ -189,6 +193,70 @@ class Nli(Metric):
             notes=_notes([sections]),
         )
 
+    def _score_pairs(
+        self,
+        items: Sequence[Mapping[str, Any]],
+        progress: ProgressCallback,
+        cancel: Cancellation | None,
+    ) -> list[MetricScore]:
+        scores = []
+        for number, item in enumerate(items, start=1):
+            if cancel is not None:
+                cancel.raise_if_cancelled()
+            try:
+                scores.append(self._score_pair(item, cancel))
+            except UsageError as error:
+                raise UsageError(f"Item {number}: {error.message}", remedy=error.remedy) from error
+            progress(Progress(number, len(items)))
+        return scores
+
+    def _score_pair(self, item: Mapping[str, Any], cancel: Cancellation | None) -> MetricScore:
+        """How far one text follows from another, where there are no sections."""
+        premise, hypothesis = need_text(item, "premise"), need_text(item, "hypothesis")
+        if not hypothesis.strip():
+            return self.unscored("The hypothesis is empty.")
+        model = self._model()
+        groups = split_pair(premise, hypothesis)
+        answers = iter(model.entail([pair for group in groups for pair in group], cancel=cancel))
+        # Each sentence of the hypothesis is told by the window that supports it best.
+        best = [max((next(answers) for _ in g), key=lambda e: e.entailment) for g in groups]
+        components: dict[str, Any] = {
+            "entailment": sum(e.entailment for e in best) / len(best),
+            "neutral": sum(e.neutral for e in best) / len(best),
+            "contradiction": sum(e.contradiction for e in best) / len(best),
+            "sentences": len(best),
+        }
+        if not model.has_contradiction:
+            del components["contradiction"]
+        return MetricScore(
+            value=components["entailment"], components=components, signature=self.signature
+        )
+
+    def _mean_of_pairs(self, scores: Sequence[MetricScore]) -> MetricScore:
+        values = [score.value for score in scores if score.value is not None]
+        if not values:
+            return self.unscored("No item has a hypothesis.", n=0)
+        interval = bootstrap_interval(values, seed=self._seed)
+        return MetricScore(
+            value=interval.mean,
+            components={
+                "low": interval.low,
+                "high": interval.high,
+                "n": len(values),
+                "n_unscored": len(scores) - len(values),
+            },
+            signature=self.signature,
+            notes=("One example has no interval.",) if len(values) == 1 else (),
+        )
+
+    def _model(self) -> EntailmentModel:
+        if self._entailment is None:
+            raise UsageError(
+                "The item brings texts, and there is no entailment model to read them.",
+                remedy="Name a model, or give 'forward' and 'reverse'.",
+            )
+        return self._entailment
+
     def _read_all(
         self,
         items: Sequence[Mapping[str, Any]],
@@ -225,11 +293,7 @@ class Nli(Metric):
         return self._entail(sections, cancel)
 
     def _entail(self, sections: Sequence[Any], cancel: Cancellation | None) -> _Sections:
-        if self._entailment is None:
-            raise UsageError(
-                "The item brings texts, and there is no entailment model to read them.",
-                remedy="Name a model, or give 'forward' and 'reverse'.",
-            )
+        model = self._model()
         titles: list[str] = []
         jobs: list[list[list[TextPair]]] = []
         missing = left_out = 0
@@ -245,7 +309,7 @@ class Nli(Metric):
             else:
                 jobs += [split_pair(reference, prediction), split_pair(prediction, reference)]
         pairs = [pair for job in jobs for windows in job for pair in windows]
-        answers = iter(self._entailment.entail(pairs, cancel=cancel) if pairs else [])
+        answers = iter(model.entail(pairs, cancel=cancel) if pairs else [])
         values = []
         for job in jobs:
             # For each sentence of the hypothesis the window of the premise that supports it best.

@@ -127,3 +127,21 @@ def test_wrong_input_is_named(item: dict[str, Any], words: str) -> None:
 def test_sections_must_be_texts() -> None:
     with pytest.raises(UsageError, match="Section 1"):
         create("nli", entailment=WordEntailment()).score_one({"sections": [{"reference": 3}]})
+
+
+def test_a_premise_and_a_hypothesis() -> None:
+    metric = create("nli", entailment=WordEntailment())
+    items = [
+        {"premise": "a b c", "hypothesis": "a b"},
+        {"premise": "a b c", "hypothesis": "a x"},
+        {"premise": "a", "hypothesis": " "},
+    ]
+    scores = metric.score_many(items)
+    assert [score.value for score in scores] == [1.0, 0.5, None]
+    assert scores[2].unscored == "The hypothesis is empty."
+    assert metric.score_one(items[1]) == scores[1]
+    assert "contradiction" not in scores[0].components
+    total = metric.aggregate(items)
+    assert (total.value, total.components["n"], total.components["n_unscored"]) == (0.75, 2, 1)
+    with pytest.raises(UsageError, match="Item 2: 'hypothesis'"):
+        metric.score_many([items[0], {"premise": "a"}])
