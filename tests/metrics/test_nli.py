@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from core.errors import UsageError
-from core.metrics.nli import WHOLE_TOKENS, estimate_tokens, split_pair
 from core.metrics.registry import create
+from core.metrics.windows import WHOLE_TOKENS, estimate_tokens, split_pair
 from core.ports import Entailment, ModelInfo
 
 
