@@ -16,7 +16,6 @@ _CODES = {name: index for index, name in enumerate((*LABELS, "not_entailment"))}
 
 #: Sources smaller than this are seen more often than their size says, larger ones less.
 _BALANCE = 0.75
-_BATCH_TOKENS = 2_048
 _LARGEST_BATCH = 64
 _CHUNK = 1_024
 
@@ -47,7 +46,8 @@ def read_pairs(path: Path, *, without: Sequence[str] = ()) -> list[Pair]:
 class BalancedDraw:
     """An endless, seeded draw of batches; its position is a number, so that a run can be resumed."""
 
-    def __init__(self, pairs: Sequence[Pair], *, seed: int) -> None:
+    def __init__(self, pairs: Sequence[Pair], *, seed: int, batch_tokens: int = 2_048) -> None:
+        self._batch_tokens = batch_tokens
         self._pairs = pairs
         self._random = random.Random(seed)
         self._members: dict[str, list[int]] = {}
@@ -66,14 +66,16 @@ class BalancedDraw:
         return queue.pop()
 
     def batches(self, lengths: Sequence[int], *, skip: int = 0) -> Iterator[list[int]]:
-        """Indices of pairs, in batches of at most `_BATCH_TOKENS` padded tokens, from batch ``skip`` on."""
+        """Indices of pairs, in batches of at most ``batch_tokens`` padded tokens, from batch ``skip`` on."""
         number = 0
         while True:
             chunk = sorted((self._draw_one() for _ in range(_CHUNK)), key=lengths.__getitem__)
             made: list[list[int]] = [[]]
             for index in chunk:
                 size = len(made[-1]) + 1
-                if size > _LARGEST_BATCH or (size > 1 and size * lengths[index] > _BATCH_TOKENS):
+                if size > _LARGEST_BATCH or (
+                    size > 1 and size * lengths[index] > self._batch_tokens
+                ):
                     made.append([])
                 made[-1].append(index)
             self._random.shuffle(made)

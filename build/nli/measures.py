@@ -26,7 +26,7 @@ def area_under_curve(scores: Floats, positive: npt.NDArray[np.bool_]) -> float |
     n, m = int(positive.sum()), int((~positive).sum())
     if not n or not m:
         return None
-    values, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    _, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
     return float((ranks[positive].sum() - n * (n + 1) / 2) / (n * m))
 

@@ -1,4 +1,4 @@
-"""Export, quantise, calibrate, evaluate and describe: ``python -m build.nli.ship --trained T --data D --out O``.
+"""Export, quantise, calibrate, evaluate and describe: ``python -m build.nli.ship --help``.
 
 The variants are compared on a dev sample by how well they keep the fp32 answers and labels; the best
 one under 30 MB is calibrated on the dev set, measured on the evaluation sets and written with its card.

@@ -91,6 +91,13 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--dev", type=int, default=400, help="dev pairs looked at for stopping")
+    parser.add_argument(
+        "--only", nargs="*", default=[], help="sources to keep; all where none is named"
+    )
+    parser.add_argument(
+        "--most", type=int, help="pairs to draw from, at most: for a run of minutes"
+    )
+    parser.add_argument("--batch-tokens", type=int, default=2_048)
     parser.add_argument("--without", nargs="*", default=[], help="sources to leave out")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
@@ -106,6 +113,10 @@ def main() -> None:
     network.bert.embeddings.word_embeddings.weight.requires_grad_(False)
     encoder = Encoder(tokenizer, arguments.longest)
     pairs = read_pairs(arguments.data / "train.jsonl.xz", without=arguments.without)
+    if arguments.only:
+        pairs = [pair for pair in pairs if pair.source in arguments.only]
+    if arguments.most and arguments.most < len(pairs):
+        pairs = random.Random(arguments.seed).sample(pairs, arguments.most)
     dev = read_pairs(arguments.data / "dev.jsonl.xz", without=arguments.without)
     dev = random.Random(arguments.seed).sample(dev, min(arguments.dev, len(dev)))
     encoded, encoded_dev = encoder.encode(pairs), encoder.encode(dev)
@@ -131,7 +142,7 @@ def main() -> None:
         asked -= {share for share in asked if spent >= share * arguments.minutes * 60}
     limit = arguments.minutes * 60
     network.train()
-    draw = BalancedDraw(pairs, seed=arguments.seed).batches(
+    draw = BalancedDraw(pairs, seed=arguments.seed, batch_tokens=arguments.batch_tokens).batches(
         [len(ids) for ids, _ in encoded], skip=step
     )
     mean = 0.0
@@ -161,7 +172,8 @@ def main() -> None:
         optimizer.zero_grad()
         step += 1
         seen += len(batch)
-        mean = float(loss_t) if step == 1 else 0.98 * mean + 0.02 * float(loss_t)
+        now = float(loss_t.detach())
+        mean = now if step == 1 else 0.98 * mean + 0.02 * now
         if step % 20 == 0:
             print(f"step {step} seen {seen} loss {mean:.3f} after {elapsed:.0f} s", flush=True)
         if step % _CHECKPOINT_STEPS == 0:
@@ -186,6 +198,8 @@ def main() -> None:
         "smoothing": arguments.smoothing,
         "longest": arguments.longest,
         "threads": arguments.threads,
+        "batch_tokens": arguments.batch_tokens,
+        "only": arguments.only,
         "seed": arguments.seed,
         "without": arguments.without,
         "dev": log,
