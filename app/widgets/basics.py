@@ -196,8 +196,10 @@ class Card(QFrame):
         self.box.setSpacing(theme.S)
         self.title_label = label(title.upper(), "overline")
         self.title_label.setAccessibleName(title)
-        self.note_label = label(note, "small")
-        self.header = row(self.title_label, self.note_label, None)
+        self.note_label = ElidedLabel(note)
+        self.note_label.setProperty("role", "small")
+        self.header = row(self.title_label)
+        self.header.addWidget(self.note_label, 1)
         if title:
             self.setAccessibleName(title)
             self.box.addLayout(self.header)
@@ -234,7 +236,9 @@ class Scroller(QScrollArea):
         self.setWidget(inner)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(self.widget().minimumSizeHint().width(), 60)
+        # The bar needs its room, too: without it what stands at the right edge would be cut.
+        bar = self.verticalScrollBar().sizeHint().width()
+        return QSize(self.widget().minimumSizeHint().width() + bar, 60)
 
 
 def add_action(widget: QWidget, text: str, slot: object) -> QAction:

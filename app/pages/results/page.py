@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, Qt, Slot
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Slot
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -32,7 +32,7 @@ from app.pages.results.table import (
     write_csv,
 )
 from app.strings import count_of, format_number, say
-from app.widgets.basics import Card, Scroller, clear_layout
+from app.widgets.basics import Card, ElidedLabel, Scroller, clear_layout
 from app.widgets.buttons import Button
 from app.widgets.dialogs import choose_new_file
 from app.widgets.empty import EmptyState
@@ -42,6 +42,7 @@ from core.changes import Changes
 from core.report.html import write_report
 
 _CELL_CHARACTERS = 16
+_TWO_PLOTS = 600
 
 
 def _value_text(value: Any) -> str:
@@ -100,7 +101,10 @@ class Page(BasePage):
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setChildrenCollapsible(False)
         split.setHandleWidth(theme.L)
+        self._drawn: list[MetricPlot] = []
+        self._columns = 0
         self.plots = Scroller()
+        self.plots.installEventFilter(self)
         self._grid = QGridLayout()
         self._grid.setSpacing(theme.L)
         self.plots.box.addLayout(self._grid)
@@ -220,8 +224,11 @@ class Page(BasePage):
         self.behind.set_filter("0")
         self.outputs = IdTableView(self.behind, say("Outputs behind the number"))
         self.outputs.opened.connect(self.open_output)
-        card = Card(say("Outputs"))
-        self.behind_card = card
+        card = Card()
+        card.setAccessibleName(say("Outputs"))
+        self.behind_label = ElidedLabel(say("Outputs"))
+        self.behind_label.setProperty("role", "overline")
+        card.add(self.behind_label)
         card.add(self.outputs, 1)
         self.open_button = Button(say("Open the output"), icon="open")
         self.open_button.clicked.connect(self.open_first_output)
@@ -275,10 +282,27 @@ class Page(BasePage):
 
     def _draw(self, results: Results) -> None:
         clear_layout(self._grid)
-        for place, metric in enumerate(results.metrics):
-            self._grid.addWidget(MetricPlot(results, metric), place // 2, place % 2)
+        self._drawn = [MetricPlot(results, metric) for metric in results.metrics]
+        self._columns = 0
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Two plots beside each other where there is room for their names."""
+        columns = 2 if self.plots.width() >= theme.current().px(_TWO_PLOTS) else 1
+        if columns == self._columns:
+            return
+        self._columns = columns
+        for plot in self._drawn:
+            self._grid.removeWidget(plot)
+        for place, plot in enumerate(self._drawn):
+            self._grid.addWidget(plot, place // columns, place % columns)
         for column in range(2):
-            self._grid.setColumnStretch(column, 1)
+            self._grid.setColumnStretch(column, 1 if column < columns else 0)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.plots and event.type() == QEvent.Type.Resize:
+            self._arrange()
+        return super().eventFilter(watched, event)
 
     def _fit(self) -> None:
         current = theme.current()
@@ -316,7 +340,7 @@ class Page(BasePage):
         system_id, metric = cell
         self.behind.set_filter("r.system_id = ? AND m.metric = ?", (system_id, metric))
         name = self.model.results.systems[index.row()][1]
-        self.behind_card.set_title(say("Outputs"), f"{name} · {measure_title(metric)}")
+        self.behind_label.setText(f"{measure_title(metric)} · {name}")
 
     @Slot(QModelIndex)
     def _on_activated(self, _index: QModelIndex) -> None:

@@ -8,7 +8,8 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from app import theme
 from app.operations import run_query, run_verb
@@ -56,6 +57,7 @@ class Page(BasePage):
         self._writing = 0
         self._stale_ratings = False
         self._durations: list[float] = []
+        self._headers: list[QHBoxLayout] = []
         self._began = time.monotonic()
         self.blind_label = label(say("Blind: names hidden everywhere"), "pill")
         self.actions.addWidget(self.blind_label)
@@ -195,28 +197,35 @@ class Page(BasePage):
     # -- parts ---------------------------------------------------------------------------
 
     def _make_reference(self) -> Card:
-        card = Card(say("Reference"))
-        card.header.setSpacing(theme.XS)
-        self.reference_button = Button(say("Reference"), "choice")
+        card = Card()
         self.source_button = Button(say("Input"), "choice")
-        self._sides = QButtonGroup(self)
-        for button in (self.reference_button, self.source_button):
-            button.setCheckable(True)
-            self._sides.addButton(button)
-            card.header.addWidget(button)
-        self.reference_button.setChecked(True)
-        self._sides.buttonClicked.connect(self._show_left)
-        self.reference_card = card
-        self.reference = Reader(say("Reference"))
-        card.add(self.reference, 1)
+        self.source_button.setCheckable(True)
+        self.source_button.setToolTip(say("Show what the output was written from"))
+        self.source_button.toggled.connect(self._show_left)
+        self.reference_label, self.reference = self._make_side(card, say("Reference"))
+        self._headers[0].addWidget(self.source_button)
         return card
 
     def _make_output(self) -> Card:
-        card = Card(say("Output"))
-        self.output_card = card
-        self.output = Reader(say("Output"))
-        card.add(self.output, 1)
+        card = Card()
+        self.output_label, self.output = self._make_side(card, say("Output"))
+        # As tall as the other side's, so that the first lines stand level.
+        self.output_label.setMinimumHeight(self.source_button.sizeHint().height())
         return card
+
+    def _make_side(self, card: Card, name: str) -> tuple[ElidedLabel, Reader]:
+        """A heading that gives way, and the text under it."""
+        card.setAccessibleName(name)
+        heading = ElidedLabel(name)
+        heading.setProperty("role", "overline")
+        line = QHBoxLayout()
+        line.setSpacing(theme.S)
+        line.addWidget(heading, 1)
+        self._headers.append(line)
+        reader = Reader(name)
+        card.add(line)
+        card.add(reader, 1)
+        return heading, reader
 
     def _make_ratings(self) -> Card:
         card = Card(say("Ratings"))
@@ -306,21 +315,20 @@ class Page(BasePage):
         if other:
             self.notice.hide()
             self._began = time.monotonic()
-            self.reference_button.setChecked(True)
+            self.source_button.setChecked(False)
         if other or not self.saver.dirty:
             self.comment.load(view.item.comment)
         self._show_left()
         self.output.set_sections(view.written)
         if other:
             for reader in (self.reference, self.output):
+                reader.moveCursor(QTextCursor.MoveOperation.Start)
                 reader.verticalScrollBar().setValue(0)
             self._restore_scroll()
         words = sum(len(section.text.split()) for section in view.written)
-        self.output_card.set_title(
-            say("Output {pseudonym}", pseudonym=view.pseudonym),
-            count_of(words, "word", "words"),
-        )
-        self.output.setAccessibleName(say("Output {pseudonym}", pseudonym=view.pseudonym))
+        name = say("Output {pseudonym}", pseudonym=view.pseudonym)
+        self.output_label.setText(_heading(name, words))
+        self.output.setAccessibleName(name)
         if dict(view.ratings) != self.ratings.values or other:
             self.ratings.set_values(view.ratings)
         self._show_progress()
@@ -341,7 +349,7 @@ class Page(BasePage):
         self.scrolling.enabled = not source
         self.reference.setAccessibleName(name)
         self.reference.set_sections(sections)
-        self.reference_card.set_title(name, count_of(words, "word", "words"))
+        self.reference_label.setText(_heading(name, words))
         if changed:
             self.reference.verticalScrollBar().setValue(0)
 
@@ -479,3 +487,7 @@ class Page(BasePage):
 
     def _go_runs(self) -> None:
         self.go.emit("runs", None)
+
+
+def _heading(name: str, words: int) -> str:
+    return f"{name.upper()} · {count_of(words, 'word', 'words')}"
