@@ -59,15 +59,18 @@ _AFTER_PADDING = tuple(
 )
 
 
-def tokenize_words(text: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def tokenize_words(text: str) -> tuple[str, ...]:
     """The words and marks of a text, sentence by sentence.
 
     Examples
     --------
     >>> tokenize_words("He can't. She's here.")
-    ['He', 'ca', "n't", '.', 'She', "'s", 'here', '.']
+    ('He', 'ca', "n't", '.', 'She', "'s", 'here', '.')
     """
-    return [word for sentence in split_sentences(text) for word in _tokenize_sentence(sentence)]
+    return tuple(
+        word for sentence in split_sentences(text) for word in _tokenize_sentence(sentence)
+    )
 
 
 def split_sentences(text: str) -> list[str]:

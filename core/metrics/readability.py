@@ -32,7 +32,7 @@ class FleschKincaid(Metric):
     """
 
     name = "flesch_kincaid"
-    low = -15.59
+    low = -15.7
     high = float("inf")
 
     def __init__(self, rounding: str = "true") -> None:

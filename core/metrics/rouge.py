@@ -17,6 +17,7 @@ from rapidfuzz.distance import LCSseq
 
 from core.metrics.base import Metric, MetricScore
 from core.metrics.options import need_text, need_texts, read_choice, read_flag
+from core.metrics.text import NORMALISATIONS, detokenize
 
 Triple = tuple[float, float, float]
 
@@ -29,23 +30,31 @@ class _Rouge(Metric):
     """Common part: tokens, the best of several references, warnings."""
 
     def __init__(
-        self, stemmer: str = "false", tokenizer: str = "rouge", references: str = "best"
+        self,
+        stemmer: str = "false",
+        tokenizer: str = "rouge",
+        references: str = "best",
+        normalisation: str = "none",
     ) -> None:
         self._stem = read_flag("stemmer", stemmer)
         self._tokenizer = read_choice("tokenizer", tokenizer, ("rouge", "unicode"))
         self._references = read_choice("references", references, ("best", "editeval"))
+        self._normalisation = read_choice("normalisation", normalisation, NORMALISATIONS)
 
     @property
     def signature(self) -> str:
         stem = "porter" if self._stem else "none"
         return (
             f"{self.name}|stemmer:{stem}|tokenizer:{self._tokenizer}|"
-            f"references:{self._references}|version:{self.version}"
+            f"references:{self._references}|normalisation:{self._normalisation}|"
+            f"version:{self.version}"
         )
 
     def score_one(self, item: Mapping[str, Any]) -> MetricScore:
         prediction = need_text(item, "prediction")
         references = need_texts(item, "references")
+        if self._normalisation == "editeval":
+            prediction, references = detokenize(prediction), list(map(detokenize, references))
         if self._references == "editeval":
             # EditEval hands the list over as one text, which is the list's Python notation.
             references = [str(references)]

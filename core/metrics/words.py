@@ -104,7 +104,7 @@ def split_words(text: str, tokenizer: str) -> list[str]:
     if tokenizer == "none":
         return text.split()
     if tokenizer == "nltk":
-        return tokenize_words(text)
+        return list(tokenize_words(text))
     if tokenizer == "13a":
         return [piece for word in _prepare_13a(text).split() for piece in _split_word_13a(word)]
     return str(_sacrebleu_tokenizer(tokenizer)(text)).split()
