@@ -150,6 +150,7 @@ def icon(name: str, token: str = "muted", *, on_token: str | None = None, size: 
     current = theme.current()
     side = current.px(size)
     made = QIcon(pixmap(name, getattr(current.tokens, token), side))
+    made.addPixmap(pixmap(name, current.tokens.muted, side), QIcon.Mode.Disabled)
     if on_token is not None:
         made.addPixmap(
             pixmap(name, getattr(current.tokens, on_token), side),

@@ -1,155 +1,136 @@
-"""Pictures of every page on the demo's content, in light and dark: ``python -m tests.screenshots OUT``.
+"""Pictures of every page in light and dark, offscreen, with the demo's data and a finished run.
 
-A scripted model writes, so that the pictures are the same everywhere and need no weights. Nothing of the
-person's own settings is read or written.
+    python -m tests.screenshots [FOLDER] [--themes light,dark,high-contrast] [--scale 100]
+        [--size 1440x900]
+
+The outputs come from a scripted model, so the pictures are the same on every machine.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import sys
 import tempfile
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-PERSON = "Dr A. Rossi"
-MODEL = "fake-generator"
+
+def main() -> int:
+    """Draw the pictures; returns 0."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("build/work/screenshots"))
+    parser.add_argument("--themes", default="light,dark")
+    parser.add_argument("--scale", type=int, default=100)
+    parser.add_argument("--size", default="1440x900")
+    parser.add_argument("--pages", default="")
+    arguments = parser.parse_args()
+    width, height = (int(part) for part in arguments.size.split("x"))
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as home:
+        from core.settings import models_directory
+
+        os.environ["RIFUGIO_MODELS"] = str(models_directory())
+        os.environ["RIFUGIO_HOME"] = home
+        path = Path(home) / "Cardiology pilot.rifugio"
+        fill_workspace(path)
+        for theme in arguments.themes.split(","):
+            draw(
+                path,
+                arguments.folder,
+                theme,
+                arguments.scale,
+                (width, height),
+                arguments.pages.split(",") if arguments.pages else None,
+            )
+    return 0
 
 
-class ScriptedModels:
-    """Writes slowly enough to be seen writing."""
-
-    def __init__(self, answers: tuple[str, ...]) -> None:
-        self._answers = answers
-
-    def generator(self, model_id: str | None = None):  # type: ignore[no-untyped-def]
-        from models.fake import FakeGenerator
-
-        return FakeGenerator(answers=self._answers, delay=0.01, context_tokens=100_000)
-
-    def close(self) -> None:
-        """Nothing to end."""
-
-
-def fill(path: Path) -> tuple[str, ...]:
-    """A workspace in the middle of an evaluation; returns answers for a further run."""
-    from app.session import prepare_workspace
+def fill_workspace(path: Path) -> None:
+    """The demo's content, two scripted systems' outputs, and some ratings."""
     from core.exchange.demo import fill_demo
-    from core.metrics.registry import create
-    from core.review.verbs import edit_review, fill_queue, record_rating, submit_review
+    from core.people import add_person
+    from core.review.verbs import edit_review, fill_queue, record_rating
     from core.runs.engine import execute_run
-    from core.runs.scoring import DEFAULT_METRICS, score_run
     from core.runs.verbs import add_run, add_system, select_examples
     from core.storage import Workspace
-    from core.tasks.sections import join_sections
-    from core.types import RATING_AXES, Example, ReviewItem
+    from core.types import RATING_AXES, ReviewItem
     from models.fake import FakeGenerator
 
-    with Workspace.create(path, "correct horse battery") as workspace:
-        me = prepare_workspace(workspace, PERSON).id
-        workspace.transact_job("Fill the demo", me, fill_demo)
-        references = [join_sections(e.output) for e in workspace.find(Example)]
-        # One system leaves things out, the other leaves more out.
-        kept = {
-            "Qwen2.5 7B, section by section": [text[: len(text) * 4 // 5] for text in references],
-            "SmolLM2 135M, whole text": [text[: len(text) * 2 // 5] for text in references],
-        }
-        for name, answers in kept.items():
-            system = workspace.transact_job("Add", me, add_system, name, model_id=MODEL).value
-            run = workspace.transact_job(
-                "Run", me, add_run, system.id, select_examples(workspace)
+    with Workspace.create(path, None) as workspace:
+        person = workspace.transact_job("Add person", "", add_person, "Dr A. Rossi").value.id
+        workspace.transact_job("Fill", person, fill_demo)
+        for name in ("Small model", "Small model, rubric in prompt"):
+            system = workspace.transact_job(
+                "Add system", person, add_system, name, model_id="fake-generator"
             ).value
-            execute_run(workspace, run.id, FakeGenerator(answers=answers, context_tokens=100_000))
-            score_run(workspace, run.id, {m: create(m) for m in DEFAULT_METRICS}, person=me)
-        workspace.transact_job("Run", me, add_run, system.id, select_examples(workspace))
-        workspace.transact_job("Queue", me, fill_queue, me, 7)
-        for number, item in enumerate(workspace.find(ReviewItem, order_by="position")[:5]):
-            for place, axis in enumerate(RATING_AXES[: 5 if number < 4 else 2]):
-                workspace.transact_job(
-                    "Rate", me, record_rating, item.output_id, me, axis, 2 + (number + place) % 4
+            run = workspace.transact_job(
+                "Add run", person, add_run, system.id, select_examples(workspace)
+            ).value
+            execute_run(workspace, run.id, FakeGenerator())
+        workspace.transact_job("Fill queue", person, fill_queue, person, 7)
+        items = workspace.find(ReviewItem, order_by="position")
+        for number, item in enumerate(items[: len(items) // 2]):
+            for place, axis in enumerate(RATING_AXES):
+                value = 1 + (number * 2 + place * 3) % 5
+                workspace.transact(
+                    "Rate", person, record_rating, item.output_id, person, axis, value
                 )
-            if number < 3:
-                workspace.transact_job("Submit", me, submit_review, item.id, "")
-            else:
-                workspace.transact_job("Keep", me, edit_review, item.id, state="draft")
-    return tuple(references)
+            workspace.transact("Submit", person, edit_review, item.id, state="submitted")
 
 
-def wait(milliseconds: int) -> None:
-    """Let the window work."""
+def draw(
+    path: Path,
+    folder: Path,
+    theme_name: str,
+    scale: int,
+    size: tuple[int, int],
+    only: list[str] | None,
+) -> None:
+    """Draw the welcome screen, every page and the lock screen in one theme."""
     from PySide6.QtTest import QTest
-
-    QTest.qWait(milliseconds)
-
-
-def take(out: Path, themes: list[str], size: tuple[int, int], scale: int) -> list[Path]:
-    """Take the pictures; returns their files."""
     from PySide6.QtWidgets import QApplication
 
     from app import theme
     from app.pages import PAGES
-    from app.session import Session, prepare_workspace
+    from app.session import Session
     from app.windows.main import MainWindow
     from core.settings import Settings
-    from core.storage import Workspace
 
-    app = QApplication.instance() or QApplication([])
+    app = QApplication.instance() or QApplication(["rifugio"])
     assert isinstance(app, QApplication)
-    taken: list[Path] = []
-    folder = Path(tempfile.mkdtemp())
-    path = folder / "Cardiology pilot.rifugio"
-    answers = fill(path)
-    for name in themes:
-        theme.apply_theme(app, name, scale)  # type: ignore[arg-type]
-        settings = Settings(person=PERSON, theme=name, text_scale=scale, idle_lock_minutes=0)
-        session = Session(settings, make_models=lambda: ScriptedModels(answers))
-        problems: list[BaseException] = []
-        session.jobs.failed.connect(lambda error, _owner: problems.append(error))  # noqa: B023
-        window = MainWindow(session)
-        window.resize(*size)
-        window.show()
-        wait(200)
+    theme.apply_theme(app, theme_name, scale)  # type: ignore[arg-type]
+    settings = Settings(person="Dr A. Rossi", theme=theme_name, text_scale=scale)  # type: ignore[arg-type]
+    session = Session(settings)
+    window = MainWindow(session)
+    window.resize(*size)
+    window.show()
+    suffix = theme_name if scale == 100 else f"{theme_name}-{scale}"
 
-        def keep(title: str) -> None:
-            file = out / f"{title}-{name}.png"  # noqa: B023
-            window.grab().save(str(file))  # noqa: B023
-            taken.append(file)
+    def settle() -> None:
+        for _round in range(3):
+            QTest.qWait(200)
 
+    def keep(name: str) -> None:
+        settle()
+        window.grab().save(str(folder / f"{name}-{suffix}.png"))
+
+    if only is None:
         keep("welcome")
-        workspace = Workspace.open(path, "correct horse battery")
-        window._adopt(workspace, prepare_workspace(workspace, PERSON))
-        for entry in PAGES:
-            window.work.choose(entry.name)
-            wait(900)
+    window.open_path(path)
+    while not session.has_workspace:
+        QTest.qWait(20)
+    for entry in PAGES:
+        if only is None or entry.name in only:
+            window.work.show_page(entry.name)
             keep(entry.name)
-        window.lock()
-        wait(200)
+    window.lock()
+    if only is None:
         keep("lock")
-        window.close()
-        if problems:
-            raise problems[0]
-    return taken
-
-
-def main() -> int:
-    """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("out", type=Path, help="folder for the pictures")
-    parser.add_argument("--theme", action="append", choices=("light", "dark", "high-contrast"))
-    parser.add_argument("--size", default="1440x900")
-    parser.add_argument("--scale", type=int, default=100, choices=(100, 125, 150))
-    args = parser.parse_args()
-    width, _, height = args.size.partition("x")
-    args.out.mkdir(parents=True, exist_ok=True)
-    os.environ["RIFUGIO_HOME"] = tempfile.mkdtemp()
-    for file in take(
-        args.out, args.theme or ["light", "dark"], (int(width), int(height)), args.scale
-    ):
-        print(file)
-    return 0
+    window.close()
+    window.deleteLater()
+    QTest.qWait(20)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

@@ -135,6 +135,7 @@ class ProseEditor(ReadingText):
         super().__init__(name, parent)
         self._lines = lines
         self._loading = False
+        self.setProperty("role", "prose")
         self.setPlaceholderText(placeholder)
         self.textChanged.connect(self._on_text)
         self._dress()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QItemSelection, QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -19,6 +19,9 @@ from app import theme
 from app.widgets.basics import is_right_to_left
 from app.widgets.id_table import IdTableModel
 
+_PADDING = 24
+#: The most that columns of fixed width take of a list's width.
+_FIXED_SHARE = 0.6
 _HAS_FOCUS = QStyle.StateFlag.State_HasFocus
 
 
@@ -114,14 +117,21 @@ class IdTableView(QTableView):
         return True
 
     def _fit(self) -> None:
-        current = theme.current()
-        self.verticalHeader().setDefaultSectionSize(current.px(36))
+        self.verticalHeader().setDefaultSectionSize(theme.current().px(36))
+        self._share_room()
+
+    def _share_room(self) -> None:
+        """Give columns their widths, narrowed where they would leave too little for the widest one."""
+        columns = self._ids.source.columns
         header = self.horizontalHeader()
         unit = self.fontMetrics().averageCharWidth()
-        for number, column in enumerate(self._ids.source.columns):
-            if column.width:
+        wanted = {n: c.width * unit + _PADDING for n, c in enumerate(columns) if c.width}
+        room = self.viewport().width() * (_FIXED_SHARE if len(wanted) < len(columns) else 1.0)
+        factor = min(1.0, room / max(1, sum(wanted.values())))
+        for number in range(len(columns)):
+            if number in wanted:
                 header.setSectionResizeMode(number, QHeaderView.ResizeMode.Interactive)
-                self.setColumnWidth(number, column.width * unit + 24)
+                self.setColumnWidth(number, max(48, round(wanted[number] * factor)))
             else:
                 header.setSectionResizeMode(number, QHeaderView.ResizeMode.Stretch)
 
@@ -162,6 +172,11 @@ class IdTableView(QTableView):
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
         super().selectionChanged(selected, deselected)
         self.selection_changed.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._share_room()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.current_id:

@@ -30,14 +30,14 @@ class TopBar(QFrame):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(theme.L, 6, theme.M, 6)
         layout.setSpacing(theme.S)
-        name = label("Rifugio", "strong")
+        self._brand = label("Rifugio", "strong")
         self._workspace = ElidedLabel()
         self._workspace.setProperty("role", "muted")
         self._encrypted = label("", "pill")
         self._read_only = label(say("Read only"), "pill-warning")
         self._offline = label(say("Offline"), "pill")
         self._offline.setToolTip(say("Rifugio opens no network connection; the app refuses them."))
-        layout.addWidget(name)
+        layout.addWidget(self._brand)
         layout.addSpacing(theme.S)
         layout.addWidget(self._workspace, 1)
         for pill in (self._encrypted, self._read_only, self._offline):
@@ -77,6 +77,7 @@ class TopBar(QFrame):
     def set_compact(self, compact: bool) -> None:
         """Make do with less width: shorter words, keys still shown."""
         self._palette.setText(say("Search") if compact else say("Search or run a command"))
+        self._brand.setVisible(not compact)
 
 
 class _BarButton(Button):

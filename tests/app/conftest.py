@@ -98,9 +98,9 @@ def make_window(qapp: QApplication, qtbot: QtBot) -> Iterator[Callable[..., Main
         theme.apply_theme(qapp, settings.theme, settings.text_scale)
         window = MainWindow(Session(settings, make_models=make_models))
         window.resize(*size)
-        window.show()
-        window.activateWindow()
-        qtbot.waitExposed(window)
+        with qtbot.waitActive(window):
+            window.show()
+            window.activateWindow()
         made.append(window)
         return window
 

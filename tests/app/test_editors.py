@@ -108,8 +108,9 @@ def test_tab_and_escape_leave_a_prose_field(qtbot: QtBot) -> None:
     frame = QWidget()
     qtbot.addWidget(frame)
     first, second = ProseEditor("First", parent=frame), LineEditor("Second", parent=frame)
-    frame.show()
-    qtbot.waitActive(frame)
+    with qtbot.waitActive(frame):
+        frame.show()
+        frame.activateWindow()
     first.setFocus()
     qtbot.keyClick(first, Qt.Key.Key_Tab)
     assert second.hasFocus() and first.text == ""

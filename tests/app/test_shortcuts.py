@@ -39,9 +39,9 @@ class Stage(QWidget):
 def stage(session: Session, qtbot: QtBot) -> Stage:
     made = Stage(session.shortcuts)
     qtbot.addWidget(made)
-    made.show()
-    made.activateWindow()
-    qtbot.waitActive(made)
+    with qtbot.waitActive(made):
+        made.show()
+        made.activateWindow()
     made.button.setFocus()
     return made
 

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QSplitter,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -61,12 +60,9 @@ class Page(BasePage):
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setChildrenCollapsible(False)
         split.setHandleWidth(theme.L)
-        left = QWidget()
-        column = QVBoxLayout(left)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.L)
-        column.addWidget(self._make_list(), 1)
-        column.addWidget(self._make_advice())
+        left = Scroller()
+        left.box.addWidget(self._make_list(), 1)
+        left.box.addWidget(self._make_advice())
         split.addWidget(left)
         self.detail = ModelDetail()
         self.detail.check_asked.connect(self.check_current)
@@ -160,6 +156,7 @@ class Page(BasePage):
         self.table.selectionModel().currentRowChanged.connect(self._on_current)
         theme.notifier().changed.connect(self._fit)
         self._fit()
+        self.table.setMinimumHeight(theme.current().px(180))
         card.add(self.table, 1)
         return card
 
@@ -177,8 +174,8 @@ class Page(BasePage):
     def _make_advice(self) -> Card:
         memory = total_memory()
         gigabytes = memory / 1e9 if memory else 0.0
-        amount = say("{size} GB of memory", size=format_number(gigabytes)) if memory else ""
-        card = Card(say("What to import for this machine"), amount)
+        amount = say("{size} GB of memory here", size=format_number(gigabytes)) if memory else ""
+        card = Card(say("What to import"), amount)
         if memory:
             card.add(label(recommend(gigabytes), "strong", wrap=True))
         grid = QGridLayout()
@@ -280,7 +277,7 @@ class ModelDetail(Card):
         self.add(scroller, 1)
         self.check_button = Button(say("Check"), icon="shield")
         self.check_button.setToolTip(say("Compare the hash, load the model and let it answer once"))
-        self.folder_button = Button(say("Show the folder"), icon="open")
+        self.folder_button = Button(say("Folder"), icon="open")
         buttons = QHBoxLayout()
         buttons.addWidget(self.check_button)
         buttons.addWidget(self.folder_button)
