@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -90,5 +91,6 @@ def log_loss(probabilities: Floats, labels: npt.NDArray[np.int64]) -> float:
 
 def fit_temperature(logits: Floats, labels: npt.NDArray[np.int64]) -> float:
     """The temperature of least log loss, on a grid of steps of 2 %."""
-    grid = [0.5 * 1.02**step for step in range(106)]
-    return round(min(grid, key=lambda t: log_loss(softmax(logits, t), labels)), 3)
+    grid = [0.5 * math.pow(1.02, step) for step in range(106)]
+    losses = [log_loss(softmax(logits, temperature), labels) for temperature in grid]
+    return round(grid[losses.index(min(losses))], 3)

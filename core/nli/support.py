@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from core.metrics.nli import WHOLE_TOKENS, estimate_tokens, split_pair
 from core.metrics.nltk_words import split_sentences
+from core.metrics.windows import WHOLE_TOKENS, estimate_tokens, split_pair
 from core.nli.exact import Difference, check_exactly
 from core.ports import Cancellation, EntailmentModel, ProgressCallback, no_progress
 
