@@ -56,6 +56,7 @@ class Page(BasePage):
         self._generation = 0
         self._writing = 0
         self._stale_ratings = False
+        self._moving = False
         self._durations: list[float] = []
         self._headers: list[QHBoxLayout] = []
         self._began = time.monotonic()
@@ -86,9 +87,8 @@ class Page(BasePage):
         elif self._view is None:
             if changes.touches("review_item"):
                 self._load("", _SHOW)
-        elif self._writing:
-            # One's own write coming back; what else came with it is read when the last is done.
-            self._stale_ratings = True
+        elif self._writing or self._moving:
+            self._stale_ratings |= changes.touches("review_item", "rating")
         elif changes.touches("review_item", "rating"):
             self._load(self.item_id, _SHOW)
 
@@ -293,14 +293,26 @@ class Page(BasePage):
     def _load(self, wanted: str, step: int) -> None:
         self._generation += 1
         generation = self._generation
+        self._moving = step != _SHOW
 
         def take(view: ReviewView | None) -> None:
             if generation == self._generation:
                 self._show(view)
 
+        def end() -> None:
+            if generation == self._generation:
+                self._moving = False
+                self._read_what_came_meanwhile()
+
         run_query(
             self, read_review, self.session.workspace, self.session.person_id, wanted, step
-        ).success(take)
+        ).success(take).end(end)
+
+    def _read_what_came_meanwhile(self) -> None:
+        # A reload must not overtake a write of one's own, nor the way to another item.
+        if self._stale_ratings and not self._writing and not self._moving and self._view:
+            self._stale_ratings = False
+            self._load(self.item_id, _SHOW)
 
     def _show(self, view: ReviewView | None) -> None:
         self._wanted = ""
@@ -445,9 +457,7 @@ class Page(BasePage):
 
     def _after_write(self) -> None:
         self._writing -= 1
-        if not self._writing and self._view is not None and self._stale_ratings:
-            self._stale_ratings = False
-            self._load(self.item_id, _SHOW)
+        self._read_what_came_meanwhile()
 
     def _save_comment(self) -> Future[Any] | None:
         view = self._view
