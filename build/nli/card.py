@@ -178,7 +178,7 @@ def _markdown(
         "",
         f"{training['pairs_seen']:,} pairs drawn from {training['pairs_in_training_set']:,} "
         f"({training['epochs']} epochs) in {training['steps']:,} steps and {training['minutes']} minutes "
-        f"on {training['threads']} shared cores at the lowest priority; peak rate {training['rate']}, "
+        f"on {training['threads']} shared cores with low priority; peak rate {training['rate']}, "
         f"falling to zero at the end of the time; pairs cut at {training['longest']} tokens; word vectors "
         f"not trained; seed {training['seed']}. Sources are drawn by size to the power 0.75. Pairs known "
         "only as not entailed train neutral and contradiction together. The checkpoint of least dev loss "
@@ -188,8 +188,7 @@ def _markdown(
         "|---|---|---|",
         *(f"| {d['share']:.0%} | {d['seen']:,} | {d['dev_loss']} |" for d in training["dev"]),
         "",
-        "This is less than one epoch would be, and the loss was still falling: more training would help. "
-        "`build/nli/train.py` takes the time it may use and can be stopped and resumed.",
+        _training_limit(training),
         "",
         "| data | licence |",
         "|---|---|",
@@ -249,6 +248,13 @@ def _markdown(
         "",
     ]
     return "\n".join(lines)
+
+
+def _training_limit(training: Mapping[str, Any]) -> str:
+    again = "`build/nli/train.py` takes the time it may use and can be stopped and resumed."
+    if training["epochs"] < 1:
+        return f"Not every pair was seen once: more training would help. {again}"
+    return again
 
 
 def _contract_limit(sets: Mapping[str, Mapping[str, Any]]) -> str:
