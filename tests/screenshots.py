@@ -88,7 +88,6 @@ def draw(
     only: list[str] | None,
 ) -> None:
     """Draw the welcome screen, every page and the lock screen in one theme."""
-    from PySide6.QtTest import QTest
     from PySide6.QtWidgets import QApplication
 
     from app import theme
@@ -96,6 +95,7 @@ def draw(
     from app.session import Session
     from app.windows.main import MainWindow
     from core.settings import Settings
+    from tests.event_loop import spin
 
     app = QApplication.instance() or QApplication(["rifugio"])
     assert isinstance(app, QApplication)
@@ -109,7 +109,7 @@ def draw(
 
     def settle() -> None:
         for _round in range(3):
-            QTest.qWait(200)
+            spin(200)
 
     def keep(name: str) -> None:
         settle()
@@ -119,7 +119,7 @@ def draw(
         keep("welcome")
     window.open_path(path)
     while not session.has_workspace:
-        QTest.qWait(20)
+        spin(20)
     for entry in PAGES:
         if only is None or entry.name in only:
             window.work.show_page(entry.name)
@@ -129,7 +129,7 @@ def draw(
         keep("lock")
     window.close()
     window.deleteLater()
-    QTest.qWait(20)
+    spin(20)
 
 
 if __name__ == "__main__":
