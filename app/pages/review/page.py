@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QWidget
 
 from app import theme
 from app.operations import run_query, run_verb
@@ -24,14 +24,15 @@ from app.pages.review.items import (
     save_comment,
     save_rating,
 )
-from app.strings import count_of, format_duration, format_number, say, shorten
-from app.widgets.basics import Card, ElidedLabel, Scroller, label
+from app.pages.review.parts import Foot, Side
+from app.strings import format_duration, format_number, say, shorten
+from app.widgets.basics import Card, Scroller, label
 from app.widgets.buttons import Button
-from app.widgets.editors import ProseEditor, SaveLabel, Saver
+from app.widgets.editors import ProseEditor, Saver
 from app.widgets.empty import EmptyState
 from app.widgets.notice import Notice
 from app.widgets.rating import RatingPanel
-from app.widgets.reader import Reader, ScrollPair
+from app.widgets.reader import ScrollPair
 from core.changes import Changes
 from core.review.verbs import edit_review, submit_review
 from core.types import SectionText
@@ -58,7 +59,6 @@ class Page(BasePage):
         self._stale_ratings = False
         self._moving = False
         self._durations: list[float] = []
-        self._headers: list[QHBoxLayout] = []
         self._began = time.monotonic()
         self.blind_label = label(say("Blind: names hidden everywhere"), "pill")
         self.actions.addWidget(self.blind_label)
@@ -196,36 +196,22 @@ class Page(BasePage):
 
     # -- parts ---------------------------------------------------------------------------
 
-    def _make_reference(self) -> Card:
-        card = Card()
+    def _make_reference(self) -> Side:
         self.source_button = Button(say("Input"), "choice")
         self.source_button.setCheckable(True)
         self.source_button.setToolTip(say("Show what the output was written from"))
         self.source_button.toggled.connect(self._show_left)
-        self.reference_label, self.reference = self._make_side(card, say("Reference"))
-        self._headers[0].addWidget(self.source_button)
-        return card
+        self._left = Side(say("Reference"))
+        self._left.head.addWidget(self.source_button)
+        self.reference = self._left.reader
+        return self._left
 
-    def _make_output(self) -> Card:
-        card = Card()
-        self.output_label, self.output = self._make_side(card, say("Output"))
+    def _make_output(self) -> Side:
+        self._right = Side(say("Output"))
         # As tall as the other side's, so that the first lines stand level.
-        self.output_label.setMinimumHeight(self.source_button.sizeHint().height())
-        return card
-
-    def _make_side(self, card: Card, name: str) -> tuple[ElidedLabel, Reader]:
-        """A heading that gives way, and the text under it."""
-        card.setAccessibleName(name)
-        heading = ElidedLabel(name)
-        heading.setProperty("role", "overline")
-        line = QHBoxLayout()
-        line.setSpacing(theme.S)
-        line.addWidget(heading, 1)
-        self._headers.append(line)
-        reader = Reader(name)
-        card.add(line)
-        card.add(reader, 1)
-        return heading, reader
+        self._right.heading.setMinimumHeight(self.source_button.sizeHint().height())
+        self.output = self._right.reader
+        return self._right
 
     def _make_ratings(self) -> Card:
         card = Card(say("Ratings"))
@@ -248,39 +234,13 @@ class Page(BasePage):
         card.add(scroller, 1)
         return card
 
-    def _make_foot(self) -> Card:
-        card = Card()
-        keys = self.session.shortcuts
-        self.previous_button = Button(
-            say("Previous"), "quiet", shortcuts=keys, action="review.previous"
-        )
-        self.next_button = Button(say("Next"), "quiet", shortcuts=keys, action="review.next")
-        self.skip_button = Button(say("Skip"), shortcuts=keys, action="review.skip")
-        self.submit_button = Button(
-            say("Submit and next"), "primary", shortcuts=keys, action="review.submit"
-        )
-        self.previous_button.clicked.connect(self.show_previous)
-        self.next_button.clicked.connect(self.show_next)
-        self.skip_button.clicked.connect(self.skip)
-        self.submit_button.clicked.connect(self.submit)
-        self.state_label = ElidedLabel()
-        self.state_label.setProperty("role", "muted")
-        self.save_label = SaveLabel(self.saver)
-        line = QHBoxLayout()
-        line.setSpacing(theme.S)
-        line.addWidget(self.previous_button)
-        line.addWidget(self.next_button)
-        line.addSpacing(theme.S)
-        line.addWidget(self.state_label, 1)
-        line.addWidget(self.save_label)
-        line.addWidget(self.skip_button)
-        line.addWidget(self.submit_button)
-        box = card.layout()
-        assert isinstance(box, QVBoxLayout)
-        box.setContentsMargins(theme.M, theme.S, theme.M, theme.S)
-        card.setAccessibleName(say("Decide"))
-        card.add(line)
-        return card
+    def _make_foot(self) -> Foot:
+        self.foot = Foot(self.session.shortcuts, self.saver)
+        self.foot.previous.clicked.connect(self.show_previous)
+        self.foot.next.clicked.connect(self.show_next)
+        self.foot.skip.clicked.connect(self.skip)
+        self.foot.submit.clicked.connect(self.submit)
+        return self.foot
 
     def _bind_keys(self) -> None:
         keys = self.session.shortcuts
@@ -339,8 +299,7 @@ class Page(BasePage):
             self._restore_scroll()
         words = sum(len(section.text.split()) for section in view.written)
         name = say("Output {pseudonym}", pseudonym=view.pseudonym)
-        self.output_label.setText(_heading(name, words))
-        self.output.setAccessibleName(name)
+        self._right.set_heading(name, words)
         if dict(view.ratings) != self.ratings.values or other:
             self.ratings.set_values(view.ratings)
         self._show_progress()
@@ -359,9 +318,8 @@ class Page(BasePage):
         # The text under another heading is not the same text: start at its top.
         changed = self.reference.accessibleName() != name
         self.scrolling.enabled = not source
-        self.reference.setAccessibleName(name)
         self.reference.set_sections(sections)
-        self.reference_label.setText(_heading(name, words))
+        self._left.set_heading(name, words)
         if changed:
             self.reference.verticalScrollBar().setValue(0)
 
@@ -395,7 +353,7 @@ class Page(BasePage):
             "skipped": say("Skipped"),
         }[view.item.state]
         waiting = say("{count} waiting", count=format_number(counts.open))
-        self.state_label.setText(f"{words} · {waiting}")
+        self.foot.state.setText(f"{words} · {waiting}")
 
     def _show_emptiness(self) -> None:
         counts = self._counts
@@ -497,7 +455,3 @@ class Page(BasePage):
 
     def _go_runs(self) -> None:
         self.go.emit("runs", None)
-
-
-def _heading(name: str, words: int) -> str:
-    return f"{name.upper()} · {count_of(words, 'word', 'words')}"
