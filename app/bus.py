@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.jobs import Dispatcher
 from core.changes import Changes
-from core.storage.workspace import Workspace
+
+if TYPE_CHECKING:
+    from core.storage.workspace import Workspace
 
 
 class Bus(QObject):

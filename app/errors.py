@@ -7,7 +7,6 @@ quote a document, so only their type and the places in the code are written.
 from __future__ import annotations
 
 import logging
-import logging.handlers
 import platform
 import sys
 import threading
@@ -36,15 +35,15 @@ def log_path() -> Path:
 
 
 def start_log() -> None:
-    """Write the log to its file, a few hundred kilobytes at most."""
+    """Write the log to its file; past some hundred kilobytes a new one is begun and the old one kept."""
     path = log_path()
-    if any(isinstance(h, logging.handlers.RotatingFileHandler) for h in log.handlers):
+    if any(isinstance(handler, logging.FileHandler) for handler in log.handlers):
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handler = logging.handlers.RotatingFileHandler(
-            path, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True
-        )
+        if path.exists() and path.stat().st_size > _LOG_BYTES:
+            path.replace(path.with_suffix(".old.log"))
+        handler = logging.FileHandler(path, encoding="utf-8", delay=True)
     except OSError:
         return
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))

@@ -17,13 +17,11 @@ from app.bus import Bus
 from app.jobs import Jobs
 from app.shortcuts import Shortcuts
 from core.errors import BugError
-from core.jobs import recover_jobs
-from core.people import add_person
 from core.settings import Settings, load_settings, save_settings
-from core.storage.workspace import Workspace
 from core.types import Person
 
 if TYPE_CHECKING:
+    from core.storage.workspace import Workspace
     from models.local import LocalModels
 
 _RECENT = 8
@@ -199,6 +197,9 @@ def prepare_workspace(workspace: Workspace, name: str, *, recover: bool = True) 
 
     For a worker thread. In a workspace open for reading only, a stranger goes without an id.
     """
+    from core.jobs import recover_jobs
+    from core.people import add_person
+
     name = name.strip() or "Me"
     people = workspace.find(Person)
     found = next((p for p in people if p.name.casefold() == name.casefold()), None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
 
@@ -11,7 +13,9 @@ from app.session import Session
 from app.strings import format_bytes, format_duration, format_number, format_rate, say
 from app.widgets.basics import ElidedLabel, label
 from app.widgets.buttons import Button
-from core.storage.undo import UndoEntry
+
+if TYPE_CHECKING:
+    from core.storage.undo import UndoEntry
 
 
 class TopBar(QFrame):

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from concurrent.futures import wait
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QByteArray, QEvent, QTimer, Slot
 from PySide6.QtGui import QCloseEvent, QGuiApplication
@@ -25,9 +25,11 @@ from app.windows.welcome import Welcome
 from app.windows.work import WorkSurface
 from core.changes import Changes, Outcome
 from core.errors import NotFoundError, WrongPassphraseError
-from core.storage.undo import UndoEntry, redo, undo, undoable
-from core.storage.workspace import Workspace
 from core.types import Person
+
+if TYPE_CHECKING:
+    from core.storage.undo import UndoEntry
+    from core.storage.workspace import Workspace
 
 _SETTLE_SECONDS = 10.0
 _PLACES_KEPT = 8
@@ -108,6 +110,7 @@ class MainWindow(QMainWindow):
         if path is None:
             return
         name = self.session.settings.person
+        from core.storage.workspace import Workspace
 
         def open_again() -> tuple[Workspace, Person]:
             workspace = held
@@ -205,11 +208,15 @@ class MainWindow(QMainWindow):
     @Slot()
     def undo(self) -> None:
         """Take back the person's last deed."""
+        from core.storage.undo import undo
+
         self._step(undo, "Undid: {label}")
 
     @Slot()
     def redo(self) -> None:
         """Bring it back."""
+        from core.storage.undo import redo
+
         self._step(redo, "Did again: {label}")
 
     def _step(self, step: Callable[[Workspace, str], Outcome[UndoEntry]], words: str) -> None:
@@ -234,6 +241,8 @@ class MainWindow(QMainWindow):
     def _look_for_undo(self, changes: Changes | None = None) -> None:
         if not self.session.has_workspace or not self.session.person_id:
             return
+        from core.storage.undo import undoable
+
         self._undo_generation += 1
         generation = self._undo_generation
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from pathlib import Path
@@ -41,6 +42,8 @@ def run_window(argv: list[str]) -> int:
     window = MainWindow(session)
     hooks = errors.ExceptionHooks(lambda error: errors.show_error(error, window), app)
     window.show()
+    # Opening a workspace needs the storage, whose import takes longer than all of the above.
+    session.jobs.run(None, importlib.import_module, "core.storage.undo")
     if "--demo" in argv:
         window.welcome.open_demo()
     elif argv:

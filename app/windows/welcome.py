@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
@@ -24,11 +25,14 @@ from app.widgets.inputs import Form, PassphraseField, StrengthMeter, text_field
 from app.widgets.notice import Notice
 from core.errors import RifugioError, WorkspaceBusyError, WrongPassphraseError
 from core.settings import data_directory
-from core.storage.cipher import inspect_file
-from core.storage.workspace import MINIMUM_PASSPHRASE, SUFFIX, Workspace
 from core.types import Person
 
-Opened = tuple[Workspace, Person]
+if TYPE_CHECKING:
+    from core.storage.workspace import Workspace
+
+Opened = tuple["Workspace", Person]
+SUFFIX = ".rifugio"
+_PLAIN_HEADER = b"SQLite format 3\0"
 _FILTER = "Rifugio (*.rifugio);;All files (*)"
 
 
@@ -293,6 +297,8 @@ class NewForm(Card):
             return say("Please choose a file.")
         if self.plain.isChecked():
             return ""
+        from core.storage.workspace import MINIMUM_PASSPHRASE
+
         if len(self.passphrase.text()) < MINIMUM_PASSPHRASE:
             return say(
                 "The passphrase needs at least {count} characters.", count=MINIMUM_PASSPHRASE
@@ -386,7 +392,7 @@ class OpenForm(Card):
         self._path = path
         self.name_label.setText(path.stem)
         self.folder_label.setText(str(path.parent))
-        self.needs_passphrase = inspect_file(path) == "encrypted"
+        self.needs_passphrase = is_encrypted(path)
         self.passphrase.wipe()
         for widget in (self._caption, self.passphrase):
             widget.setVisible(self.needs_passphrase)
@@ -436,14 +442,31 @@ class OpenForm(Card):
         self.open_button.setEnabled(True)
 
 
+def is_encrypted(path: Path) -> bool:
+    """Whether a file asks for a passphrase, from its first bytes; False when there is none.
+
+    The storage itself is not imported before a workspace is opened: it costs half a second.
+    """
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(len(_PLAIN_HEADER))
+    except OSError:
+        return False
+    return bool(head) and head != _PLAIN_HEADER
+
+
 def create_workspace(path: Path, passphrase: str | None, name: str) -> Opened:
     """Make a workspace and its first person; for a worker thread."""
+    from core.storage.workspace import Workspace
+
     workspace = Workspace.create(path, passphrase)
     return _prepared(workspace, name)
 
 
 def open_workspace(path: Path, passphrase: str | None, name: str, read_only: bool) -> Opened:
     """Open a workspace and find the person in it; for a worker thread."""
+    from core.storage.workspace import Workspace
+
     return _prepared(Workspace.open(path, passphrase, read_only=read_only), name)
 
 

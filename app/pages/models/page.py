@@ -167,9 +167,9 @@ class Page(BasePage):
         header.setMinimumSectionSize(48)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         unit = self.table.fontMetrics().averageCharWidth()
-        for column, width in ((1, 17), (2, 10), (3, 12), (4, 13)):
+        for column, width in ((1, 15), (2, 8), (3, 10), (4, 10)):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
-            self.table.setColumnWidth(column, width * unit + 20)
+            self.table.setColumnWidth(column, width * unit + 12)
 
     def _make_advice(self) -> Card:
         memory = total_memory()
