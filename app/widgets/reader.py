@@ -195,7 +195,7 @@ class Reader(ReadingText):
             self._starts.append(cursor.position())
             cursor.insertText(section.text, body)
         cursor.endEditBlock()
-        self.setCurrentCharFormat(body)
+        self.moveCursor(QTextCursor.MoveOperation.Start)
         self._show_marks()
 
     @staticmethod
