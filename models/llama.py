@@ -32,11 +32,13 @@ from models.engines import Send
 from models.gguf import GgufInfo, read_gguf
 from models.llama_runtime import Aborter, fit_context, list_gpus, load_llama
 from models.llama_stream import TokenStream
+from models.llama_threads import ThreadAdviser
 from models.memory import available_memory, usable_cores
 from models.reasoning import MARK_TOKENS
 from models.templates import BUILT_IN_TEMPLATES
 
 _DEFAULT_CONTEXT = 16_384
+_TOKENS_A_LOOK = 4
 
 #: What looks like a control token in a text: <|im_end|>, </s>, [INST], <start_of_turn>.
 _MARK_LIKE = re.compile(r"<[^<>\s]{1,40}>|\[/?[A-Z_]{2,20}\]")
@@ -63,6 +65,10 @@ class LlamaEngine:
             threads=threads,
             gpu_layers=None if layers is None or int(layers) < 0 else int(layers),
         )
+        self._threads = threads
+        # A number given is meant; a GPU leaves the cores alone.
+        on_cpu = "on the CPU" in self._device
+        self._adviser = ThreadAdviser(threads) if on_cpu and not arguments.get("threads") else None
         self._vocab = self._llm._model.vocab
         self._buffer = ctypes.create_string_buffer(256)
         self._cancel: Cancellation = Cancellation()
@@ -90,6 +96,7 @@ class LlamaEngine:
         if op == "count_tokens":
             return len(self._tokens_of(arguments["text"]))
         self._cancel = cancel
+        self._heed_load()
         with self._aborter.watching(cancel):
             if op == "generate":
                 return self._generate(arguments, send)
@@ -179,6 +186,15 @@ class LlamaEngine:
                 context_tokens=context,
                 remedy="Shorten the input, ask for less, or use a model with a longer context.",
             )
+
+    def _heed_load(self) -> None:
+        """Use fewer threads where other programs are busy; the results are the same to the last bit."""
+        if self._adviser is None:
+            return
+        wanted = self._adviser.advise(self._threads)
+        if wanted != self._threads:
+            self._threads = wanted
+            llama_cpp.llama_set_n_threads(self._llm._ctx.ctx, wanted, wanted)
 
     # -- evaluation ----------------------------------------------------------------------
 
@@ -304,6 +320,8 @@ class LlamaEngine:
                         finish = "stop"
                         break
                     count += 1
+                    if count % _TOKENS_A_LOOK == 0:
+                        self._heed_load()
                     if stream.add(self._piece(token)):
                         finish = "stop"
                         break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from models.llama import fold_system
 from models.llama_stream import TokenStream
+from models.llama_threads import ThreadAdviser
 from models.native_cancel import NativeCancellation
 
 
@@ -108,3 +110,30 @@ def test_native_code_sees_the_flag() -> None:
     cancel.cancel()
     assert look(ctypes.c_void_p(cancel.address)) == 1
     assert cancel.cancelled
+
+
+@pytest.mark.parametrize(
+    ("cores", "running", "threads"), [(4, 1, 4), (4, 3, 2), (4, 30, 1), (64, 21, 4)]
+)
+def test_busy_cores_are_left_to_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: int, running: int, threads: int
+) -> None:
+    load = tmp_path / "loadavg"
+    load.write_text(f"0.1 0.1 0.1 {running}/300 4242\n")
+    monkeypatch.setattr("models.llama_threads._LOAD", load)
+    assert ThreadAdviser(4, cores).advise(4) == threads
+
+
+def test_threads_come_back_when_the_machine_is_quiet_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = tmp_path / "loadavg"
+    load.write_text("0 0 0 9/300 1\n")
+    monkeypatch.setattr("models.llama_threads._LOAD", load)
+    adviser = ThreadAdviser(2, 2)
+    own = adviser.advise(2)
+    assert own == 1
+    load.write_text("0 0 0 1/300 1\n")
+    assert [adviser.advise(own) for _ in range(40)][-1] == 2
+    monkeypatch.setattr("models.llama_threads._LOAD", tmp_path / "none")
+    assert ThreadAdviser(2, 2).advise(2) == 2
