@@ -22,7 +22,7 @@ from models.local import LocalModels
 from models.memory import usable_cores
 
 CONTEXT = 4096
-TOKENS = 192
+TOKENS = 128
 ROUNDS = 6
 MESSAGES = (Message("user", "Describe the water cycle in detail, with all its steps."),)
 
