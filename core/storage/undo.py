@@ -153,7 +153,7 @@ def _invert(
         touched = []
         for change in changes:
             before, after = _inverse(change)
-            if change["kind"] in _SHARED and "deleted" in after and _users(tx, change):
+            if change["kind"] in _SHARED and "deleted" in after and _leave(tx, change, after):
                 continue
             tx.write_columns(change["kind"], change["row"], before, after)
             touched.append((change["kind"], change["row"]))
@@ -162,6 +162,17 @@ def _invert(
         return entry
 
     return workspace.run_transaction(label, person, invert_changes, undoes=entry.transaction)
+
+
+def _leave(tx: Transaction, change: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether a shared row stays as it is: others use it, or it is already as it shall be."""
+    return bool(after["deleted"] and _users(tx, change)) or _is_deleted(
+        tx, change["kind"], change["row"]
+    ) == bool(after["deleted"])
+
+
+def _is_deleted(tx: Transaction, kind: str, row: str) -> bool:
+    return bool(tx.value(f'SELECT deleted FROM "{KINDS[kind].name}" WHERE id = ?', (row,)))
 
 
 def _inverse(change: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -184,6 +195,11 @@ def _refuse_if_changed_since(
         left.setdefault(key, {}).update(after)
         newest[key] = change["seq"]
     for (kind, row), columns in left.items():
+        if kind in _SHARED:
+            # It comes and goes with whoever needs it; that is nobody's change to it.
+            columns.pop("deleted", None)
+        if not columns:
+            continue
         names = ", ".join(f'"{column}"' for column in columns)
         found = tx.query(f'SELECT {names} FROM "{KINDS[kind].name}" WHERE id = ?', (row,))
         if not found or found[0] != columns:
@@ -225,7 +241,11 @@ def _refuse_if_torn(tx: Transaction, entry: UndoEntry, kind: str, row: str) -> N
         return
     for key in _foreign_keys(tx, table):
         parent = columns[key["from"]]
-        if tx.value(f'SELECT deleted FROM "{key["table"]}" WHERE id = ?', (parent,)):
+        if not _is_deleted(tx, key["table"], parent):
+            continue
+        if key["table"] in _SHARED:
+            tx.write_columns(key["table"], parent, {"deleted": 1}, {"deleted": 0})
+        else:
             raise ConflictError(
                 f"'{entry.label}' cannot be taken back or brought back: the"
                 f" {key['table'].replace('_', ' ')} it belongs to was deleted since.",

@@ -18,7 +18,7 @@ from core.storage import Transaction, Workspace
 from core.storage.audit import check_chain
 from core.storage.undo import redo, redoable, undo, undoable
 from core.tasks.verbs import add_task, delete_task, edit_task, ensure_field
-from core.types import Example, Person, Task
+from core.types import Example, Field, Person, Task
 
 
 @pytest.fixture
@@ -188,6 +188,23 @@ def test_one_deed_on_many_rows_is_one_step(workspace: Workspace, ann: str) -> No
     assert workspace.count(Example) == 0 and workspace.count(Task) == 0
     redo(workspace, ann)
     assert {example.id for example in workspace.find(Example)} == set(ids)
+
+
+def test_a_field_comes_back_with_the_task_that_needs_it(workspace: Workspace) -> None:
+    ann, bob = (
+        workspace.transact_job("Add person", "", add_person, name).value.id
+        for name in ("Ann", "Bob")
+    )
+    first = make_task(workspace, ann, "one")
+    second = make_task(workspace, bob, "two")
+    workspace.transact("Delete task", bob, delete_task, second.id)
+    undo(workspace, ann)
+    assert workspace.find(Field) == []
+    undo(workspace, bob)
+    assert [task.id for task in workspace.find(Task)] == [second.id]
+    redo(workspace, ann)
+    assert {task.id for task in workspace.find(Task)} == {first.id, second.id}
+    assert len(workspace.find(Field)) == 1
 
 
 class UndoMachine(RuleBasedStateMachine):
