@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from core.offline import apply_offline_environment, install_offline_guard
@@ -21,6 +22,15 @@ install_offline_guard()
 
 #: The models folder of the person who runs the tests, found before the home is replaced.
 REAL_MODELS = models_directory()
+
+# A loaded machine is slow, not wrong; what decides about a change draws the same cases each time.
+hypothesis.settings.register_profile(
+    "suite",
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    derandomize=bool(os.environ.get("CI")),
+)
+hypothesis.settings.load_profile("suite")
 
 PASSPHRASE = "correct horse battery"
 

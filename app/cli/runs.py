@@ -217,8 +217,9 @@ def _services(name: str) -> dict[str, Any]:
     from app import services
     from core.metrics.registry import metric_class
 
+    makers = {"entailment": services.entailment_model, "embedder": services.embedder}
     wanted = inspect.signature(metric_class(name)).parameters
-    return {"entailment": services.entailment_model()} if "entailment" in wanted else {}
+    return {service: make() for service, make in makers.items() if service in wanted}
 
 
 def _row(row: Any) -> dict[str, Any]:

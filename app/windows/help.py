@@ -35,21 +35,34 @@ _ORDER = (
     "safety",
 )
 
+#: A topic made from the metrics themselves.
+_METRICS = "metrics"
+
 
 def help_topics() -> list[tuple[str, str]]:
     """(name, title) of every help text, in reading order."""
     files = {path.stem: path for path in resource_path("docs", "help").glob("*.md")}
     names = [name for name in _ORDER if name in files]
     names += sorted(set(files) - set(names))
-    return [(name, _title(files[name])) for name in names]
+    return [*((name, _title(files[name])) for name in names), (_METRICS, say("Metrics"))]
 
 
 def read_topic(name: str) -> str:
     """The Markdown text of a topic; the first one's when there is none of that name."""
+    if name == _METRICS:
+        return _metrics_text()
     path = resource_path("docs", "help", f"{name}.md")
     if not path.is_file():
         path = resource_path("docs", "help", "start.md")
     return path.read_text(encoding="utf-8")
+
+
+def _metrics_text() -> str:
+    """Every metric's formula, source, range and limits, as its own code states them."""
+    from core.metrics.registry import describe, names
+
+    parts = [f"## {name}\n\n{describe(name)}" for name in names()]
+    return "\n\n".join(["# " + say("Metrics"), *parts])
 
 
 def _title(path: Path) -> str:

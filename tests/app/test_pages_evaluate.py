@@ -163,7 +163,7 @@ def test_text_streams_stops_and_resumes(
     qtbot.keyClick(page, Qt.Key.Key_Period, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: job_of(workspace, run).state == "cancelled")
     qtbot.waitUntil(page.detail.resume_button.isVisible)
-    assert page.detail.state_label.text() == "Stopped"
+    qtbot.waitUntil(lambda: page.detail.state_label.text() == "Stopped")
     models.fake.delay = 0.0
     page.detail.resume_button.click()
     qtbot.waitUntil(lambda: job_of(workspace, run).state == "done")
@@ -418,3 +418,33 @@ def test_results_without_scores_point_to_the_first_step(window: MainWindow, qtbo
     page = window.work.show_page("results")
     qtbot.waitUntil(lambda: page.is_empty_shown)
     assert not page.export_button.isEnabled()
+
+
+def test_a_run_is_scored_with_the_metrics_that_are_ticked(qapp: object) -> None:
+    from PySide6.QtWidgets import QWidget
+
+    from app.pages.runs.score_dialog import OUTPUT_METRICS, ScoreDialog
+    from core.runs.scoring import DEFAULT_METRICS
+
+    chosen: list[str] = []
+    parent = QWidget()
+    dialog = ScoreDialog(parent, chosen.extend)
+    assert dialog.names == list(DEFAULT_METRICS)
+    for name, box in dialog.boxes.items():
+        assert "\n" in box.toolTip()
+        box.setChecked(name == "bleu")
+    dialog.score_button.click()
+    assert chosen == ["bleu"]
+    assert "bleu" in OUTPUT_METRICS
+    dialog.deleteLater()
+    parent.deleteLater()
+
+
+def test_the_help_says_of_each_metric_what_its_code_says() -> None:
+    from app.windows.help import help_topics, read_topic
+    from core.metrics.registry import describe, names
+
+    assert ("metrics", "Metrics") in help_topics()
+    text = read_topic("metrics")
+    for name in names():
+        assert describe(name) in text

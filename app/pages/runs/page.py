@@ -15,6 +15,7 @@ from app.pages.base import Page as BasePage
 from app.pages.runs.detail import RunDetail, RunFacts, read_run, state_word
 from app.pages.runs.dialogs import RunDialog, SystemDialog
 from app.pages.runs.runner import runner_of
+from app.pages.runs.score_dialog import ScoreDialog
 from app.strings import count_of, format_time, say
 from app.widgets.basics import Card
 from app.widgets.buttons import Button
@@ -179,7 +180,8 @@ class Page(BasePage):
         """Score the selected run."""
         facts = self.detail.facts
         if facts is not None and facts.done:
-            self.runner.score(facts.run.id)
+            run_id = facts.run.id
+            ScoreDialog(self, lambda names: self.runner.score(run_id, names)).open()
 
     # -- inside --------------------------------------------------------------------------
 

@@ -119,8 +119,8 @@ class Runner(QObject):
             self._mark_stopped(run_id)
         self.changed.emit(run_id)
 
-    def score(self, run_id: str) -> None:
-        """Score a run's outputs with the default metrics."""
+    def score(self, run_id: str, names: Sequence[str] = DEFAULT_METRICS) -> None:
+        """Score a run's outputs with metrics that need no model."""
         if run_id in self._scoring:
             return
         self._scoring.add(run_id)
@@ -132,6 +132,7 @@ class Runner(QObject):
             session.workspace,
             run_id,
             session.person_id,
+            tuple(names),
             noun="outputs",
         )
         job.success(partial(self._on_scored, run_id)).end(partial(self._after_scoring, run_id))
