@@ -18,35 +18,11 @@ from core.offline import apply_offline_environment
 from core.settings import models_directory
 from models.local import LocalModels
 
-WORDS = [
-    "patient",
-    "court",
-    "lesson",
-    "reports",
-    "pain",
-    "judgment",
-    "fraction",
-    "evidence",
-    "dose",
-    "plan",
-    "on",
-    "the",
-    "of",
-    "a",
-    "with",
-    "after",
-    "before",
-    "because",
-    "pupils",
-    "appeal",
-    "heart",
-    "normal",
-    "daily",
-    "contract",
-    "notice",
-    "objective",
-    "review",
-]
+VOCABULARY = (
+    "patient court lesson reports pain judgment fraction evidence dose plan on the of a with "
+    "after before because pupils appeal heart normal daily contract notice objective review"
+)
+WORDS = VOCABULARY.split()
 
 
 def sentences(count: int) -> list[str]:
