@@ -39,6 +39,8 @@ def worker_environment() -> dict[str, str]:
     if not getattr(sys, "frozen", False):
         root = str(Path(__file__).resolve().parent.parent)
         others = environment.get("PYTHONPATH")
+        # A folder called 'models' where the person happens to be must not pass for ours.
+        environment["PYTHONSAFEPATH"] = "1"
         environment["PYTHONPATH"] = os.pathsep.join([root, others] if others else [root])
     return environment
 
