@@ -30,11 +30,15 @@ def settle_deletions() -> None:
 
 
 def active_timers() -> list[QTimer]:
-    """Timers that still tick, wherever they are."""
+    """Timers that still tick, wherever they are.
+
+    Asked by ``type``: ``isinstance`` looks at ``__class__``, which some libraries' objects answer
+    with a warning.
+    """
     return [
         timer
         for timer in gc.get_objects()
-        if isinstance(timer, QTimer) and shiboken6.isValid(timer) and timer.isActive()
+        if issubclass(type(timer), QTimer) and shiboken6.isValid(timer) and timer.isActive()
     ]
 
 
