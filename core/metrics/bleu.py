@@ -93,8 +93,9 @@ class Bleu(EditMetric):
 
     def _count(self, items: Sequence[EditItem]) -> _Counts:
         return _Counts(
-            [item.prediction for item in items],
-            [item.references for item in items],
+            # sacrebleu strips the end first: 13a would join '-' with a line break after it to nothing.
+            [item.prediction.rstrip() for item in items],
+            [[text.rstrip() for text in item.references] for item in items],
             WordNumbers(self._tokenizer, lowercase=self._lowercase),
         )
 

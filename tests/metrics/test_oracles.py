@@ -91,6 +91,8 @@ def test_words_are_those_of_sacrebleu(texts: list[str], lowercase: bool) -> None
 
 
 @QUICK
+@example(items=[{"source": "", "prediction": "a 2-3", "references": ["-\n"]}])
+@example(items=[{"source": "", "prediction": "-\n", "references": ["-"]}])
 @given(items=CORPUS)
 def test_bleu_equals_sacrebleu(items: list[dict[str, Any]]) -> None:
     _, outputs, references = _columns(items)
