@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLa
 
 from app import theme
 from app.strings import say
-from core.errors import BugError, InputError, KnownError, RifugioError
+from core.errors import BugError, KnownError, RifugioError
 from core.settings import data_directory
 
 log = logging.getLogger("rifugio")
@@ -158,13 +158,6 @@ def show_error(error: BaseException, parent: QWidget | None = None) -> ErrorDial
     dialog = ErrorDialog(error, parent.window() if parent is not None else None)
     dialog.open()
     return dialog
-
-
-def input_place(error: BaseException) -> str:
-    """Where in a file an error was found, for lists of skipped rows; '' when unknown."""
-    if isinstance(error, InputError) and error.path is not None:
-        return f"{error.path}" + (f":{error.line}" if error.line is not None else "")
-    return ""
 
 
 class ExceptionHooks(QObject):

@@ -136,7 +136,7 @@ class _Worker:
 
             return convert_folder(
                 arguments,
-                progress=lambda p: send("progress", [p.done, p.total, p.message]),
+                progress=report_progress(send),
                 cancel=cancel,
             )
         if self._engine is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TypeVar
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -239,10 +238,3 @@ class Scroller(QScrollArea):
         # The bar needs its room, too: without it what stands at the right edge would be cut.
         bar = self.verticalScrollBar().sizeHint().width()
         return QSize(self.widget().minimumSizeHint().width() + bar, 60)
-
-
-def add_action(widget: QWidget, text: str, slot: object) -> QAction:
-    """An action on a widget, for menus."""
-    action = QAction(text, widget)
-    action.triggered.connect(slot)
-    return action

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QProgressBar,
-    QSlider,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -102,22 +101,6 @@ class ComboBox(QComboBox):
     @property
     def value(self) -> Any:
         return self.currentData()
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        if self.hasFocus():
-            super().wheelEvent(event)
-        else:
-            event.ignore()
-
-
-class Slider(QSlider):
-    """A horizontal slider that the wheel changes only while it has the focus."""
-
-    def __init__(self, name: str, low: int, high: int, parent: QWidget | None = None) -> None:
-        super().__init__(Qt.Orientation.Horizontal, parent)
-        self.setAccessibleName(name)
-        self.setRange(low, high)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if self.hasFocus():
@@ -335,8 +318,3 @@ def _gap() -> Any:
     from PySide6.QtWidgets import QSizePolicy, QSpacerItem
 
     return QSpacerItem(0, theme.S, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
-
-
-def on_enter(field: QLineEdit, slot: Callable[[], object]) -> None:
-    """Call a bound method when Enter is pressed in a field."""
-    field.returnPressed.connect(slot)

@@ -6,8 +6,6 @@ from core.exchange.imports import ImportReport, import_records, read_import
 from core.resources import resource_path
 from core.storage.transaction import Transaction
 
-DEMO_PERSON = "Demo"
-
 
 def fill_demo(tx: Transaction) -> ImportReport:
     """Add the sample tasks, examples and rubric to a new workspace."""

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 #: Tokens counted in one go: enough to make array calls cheap, little enough to stay in cache.
 BATCH_TOKENS = 16_000

@@ -46,20 +46,6 @@ def need_texts(item: Mapping[str, Any], key: str) -> list[str]:
     return list(value)
 
 
-def read_number(name: str, value: str | float, low: float, high: float) -> float:
-    """A number between two bounds, both included."""
-    try:
-        number = float(value)
-    except ValueError:
-        number = float("nan")
-    if not low <= number <= high:
-        raise UsageError(
-            f"{name}={value} is no number from {low:g} to {high:g}.",
-            remedy=f"Write for example {name}={min(max(0.9, low), high):g}.",
-        )
-    return number
-
-
 def read_whole(name: str, value: str | int, low: int = 0, high: int = 2**31 - 1) -> int:
     """A whole number between two bounds, both included."""
     try:
@@ -72,8 +58,3 @@ def read_whole(name: str, value: str | int, low: int = 0, high: int = 2**31 - 1)
             remedy=f"Write for example {name}={low}.",
         )
     return number
-
-
-def show_flag(value: bool) -> str:
-    """A flag as it stands in a signature."""
-    return "yes" if value else "no"

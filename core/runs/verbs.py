@@ -8,7 +8,7 @@ from typing import Any
 from core.errors import ConflictError, NotFoundError, UsageError
 from core.ids import new_id, new_pseudonym, now
 from core.jobs import add_job
-from core.runs.prompts import SECTION_PROMPT, prompt_hash
+from core.runs.prompts import SECTION_PROMPT, WHOLE_PROMPT, prompt_hash
 from core.storage.reads import Reads
 from core.storage.transaction import Transaction
 from core.types import Example, Field, Output, Run, SectionText, System, Task
@@ -82,7 +82,7 @@ def add_system(
         raise ConflictError(f"There is a system '{name}' already.", remedy="Choose another name.")
     checked = check_params(params or {})
     if prompt is None:
-        prompt = SECTION_PROMPT if checked.get("mode") == "sections" else "long_form"
+        prompt = SECTION_PROMPT if checked.get("mode") == "sections" else WHOLE_PROMPT
     if model_id:
         prompt_hash(prompt)
     return tx.insert(

@@ -18,7 +18,6 @@ from typing import Literal
 KDF_ROUNDS = 256_000
 PAGE_SIZE = 4096
 SALT_SIZE = 16
-_IV_SIZE = 16
 _HMAC_SIZE = 64
 _HMAC_SALT_MASK = 0x3A
 _PLAIN_HEADER = b"SQLite format 3\0"

@@ -15,8 +15,6 @@ from core.errors import BugError
 
 T = TypeVar("T")
 
-#: Columns of every mergeable row besides those of its value type.
-BOOKKEEPING = ("origin", "revision", "deleted", "created", "updated")
 
 _SCALARS = (str, int, float, bool, type(None))
 
