@@ -12,6 +12,7 @@ import msgspec
 
 from core import types
 from core.errors import BugError
+from core.types import documents, evaluation, graphs, rubrics
 
 T = TypeVar("T")
 
@@ -71,6 +72,11 @@ KINDS: Mapping[str, Kind] = {
         _make_kind("preference", types.Preference),
         _make_kind("review_item", types.ReviewItem),
         _make_kind("job", types.Job, logged=False),
+        *(
+            _make_kind(name, type_)
+            for room in (documents, rubrics, graphs, evaluation)
+            for name, type_ in room.STORED.items()
+        ),
     )
 }
 _BY_TYPE = {kind.type: kind for kind in KINDS.values()}

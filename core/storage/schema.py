@@ -10,179 +10,30 @@ from functools import cache
 
 from sqlite_utils import Database, Migrations
 
+from core.storage.steps import (
+    s0001_foundation,
+    s0002_safety,
+    s0003_documents,
+    s0004_rubrics,
+    s0005_graphs,
+    s0006_evaluation,
+)
+
 #: 'RFGO' in the file header says whose SQLite file this is.
 APPLICATION_ID = 0x5246474F
 
 migrations = Migrations("rifugio")
 
-_ROW = """
-    id TEXT PRIMARY KEY NOT NULL,
-    {columns},
-    origin TEXT NOT NULL,
-    revision INTEGER NOT NULL DEFAULT 1,
-    deleted INTEGER NOT NULL DEFAULT 0,
-    created TEXT NOT NULL,
-    updated TEXT NOT NULL
-"""
-
-
-def _create(db: Database, name: str, columns: str, *indexes: str) -> None:
-    db.execute(f'CREATE TABLE "{name}" ({_ROW.format(columns=columns)}) STRICT')
-    for index in indexes:
-        label = index.replace(", ", "_").replace(" COLLATE NOCASE", "")
-        db.execute(f'CREATE INDEX "{name}_{label}" ON "{name}" ({index})')
-
-
-@migrations(name="0001_foundation")
-def _foundation(db: Database) -> None:
-    db.execute("CREATE TABLE meta (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) STRICT")
-    db.execute(
-        """
-        CREATE TABLE change (
-            id TEXT PRIMARY KEY NOT NULL,
-            tx TEXT NOT NULL,
-            seq INTEGER NOT NULL,
-            time TEXT NOT NULL,
-            person TEXT NOT NULL,
-            verb TEXT NOT NULL,
-            label TEXT NOT NULL,
-            kind TEXT NOT NULL,
-            row TEXT NOT NULL,
-            before TEXT,
-            after TEXT,
-            undoable INTEGER NOT NULL,
-            undoes TEXT NOT NULL DEFAULT '',
-            origin TEXT NOT NULL,
-            previous TEXT NOT NULL,
-            hash TEXT NOT NULL,
-            UNIQUE (origin, seq)
-        ) STRICT
-        """
-    )
-    db.execute("CREATE INDEX change_tx ON change (tx)")
-    db.execute("CREATE INDEX change_kind_row ON change (kind, row)")
-    db.execute("CREATE INDEX change_person ON change (person, seq)")
-    _create(db, "person", "name TEXT NOT NULL, role TEXT NOT NULL")
-    _create(db, "field", "name TEXT NOT NULL", "name")
-    _create(
-        db,
-        "task",
-        """field_id TEXT NOT NULL REFERENCES field (id), objective TEXT NOT NULL,
-        procedure TEXT NOT NULL, input_sections TEXT NOT NULL, output_sections TEXT NOT NULL,
-        notes TEXT NOT NULL, author TEXT NOT NULL, extra TEXT NOT NULL""",
-        "objective COLLATE NOCASE",
-        "field_id",
-    )
-    _create(
-        db,
-        "task_validation",
-        """task_id TEXT NOT NULL REFERENCES task (id), person_id TEXT NOT NULL REFERENCES person (id),
-        criterion TEXT NOT NULL, answer INTEGER NOT NULL, comment TEXT NOT NULL""",
-        "task_id",
-    )
-    _create(
-        db,
-        "example",
-        """task_id TEXT NOT NULL REFERENCES task (id), title TEXT NOT NULL, input TEXT NOT NULL,
-        output TEXT NOT NULL, split TEXT NOT NULL, meta TEXT NOT NULL, extra TEXT NOT NULL""",
-        "task_id",
-        "title COLLATE NOCASE",
-        "updated",
-    )
-    _create(
-        db,
-        "rubric",
-        """task_id TEXT NOT NULL REFERENCES task (id), title TEXT NOT NULL, state TEXT NOT NULL,
-        notes TEXT NOT NULL, extra TEXT NOT NULL""",
-        "task_id",
-    )
-    _create(
-        db,
-        "rubric_item",
-        """rubric_id TEXT NOT NULL REFERENCES rubric (id), position REAL NOT NULL,
-        title TEXT NOT NULL, description TEXT NOT NULL, example TEXT NOT NULL,
-        "group" TEXT NOT NULL, kind TEXT NOT NULL, options TEXT NOT NULL, condition TEXT NOT NULL,
-        weight REAL NOT NULL, extra TEXT NOT NULL""",
-        "rubric_id, position",
-    )
-    _create(
-        db,
-        "system",
-        """name TEXT NOT NULL, kind TEXT NOT NULL, model_id TEXT NOT NULL,
-        model_sha256 TEXT NOT NULL, prompt TEXT NOT NULL, params TEXT NOT NULL""",
-    )
-    _create(
-        db,
-        "run",
-        """system_id TEXT NOT NULL REFERENCES system (id), job_id TEXT NOT NULL,
-        started TEXT NOT NULL, prompt_hash TEXT NOT NULL, signature TEXT NOT NULL""",
-        "system_id",
-    )
-    _create(
-        db,
-        "output",
-        """run_id TEXT NOT NULL REFERENCES run (id), example_id TEXT NOT NULL REFERENCES example (id),
-        pseudonym TEXT NOT NULL, position INTEGER NOT NULL, state TEXT NOT NULL, text TEXT NOT NULL,
-        thinking TEXT NOT NULL, sections TEXT NOT NULL, missing TEXT NOT NULL, finish TEXT NOT NULL,
-        error TEXT NOT NULL, prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL,
-        seconds REAL NOT NULL, finished TEXT NOT NULL, meta TEXT NOT NULL""",
-        "run_id, position",
-        "example_id",
-    )
-    _create(
-        db,
-        "score",
-        """output_id TEXT NOT NULL REFERENCES output (id), metric TEXT NOT NULL, value REAL,
-        components TEXT NOT NULL, unscored TEXT NOT NULL, signature TEXT NOT NULL,
-        scored TEXT NOT NULL""",
-        "output_id, metric",
-    )
-    _create(
-        db,
-        "rating",
-        """output_id TEXT NOT NULL REFERENCES output (id),
-        person_id TEXT NOT NULL REFERENCES person (id), axis TEXT NOT NULL,
-        value INTEGER NOT NULL CHECK (value BETWEEN 1 AND 5), comment TEXT NOT NULL""",
-        "output_id, person_id",
-    )
-    _create(
-        db,
-        "preference",
-        """left_output_id TEXT NOT NULL REFERENCES output (id),
-        right_output_id TEXT NOT NULL REFERENCES output (id),
-        person_id TEXT NOT NULL REFERENCES person (id), choice TEXT NOT NULL,
-        strength INTEGER NOT NULL CHECK (strength BETWEEN 1 AND 5), comment TEXT NOT NULL""",
-        "left_output_id",
-        "right_output_id",
-    )
-    _create(
-        db,
-        "review_item",
-        """output_id TEXT NOT NULL REFERENCES output (id),
-        person_id TEXT NOT NULL REFERENCES person (id), state TEXT NOT NULL, comment TEXT NOT NULL,
-        position INTEGER NOT NULL, scroll REAL NOT NULL""",
-        "person_id, state",
-        "output_id",
-    )
-    # Jobs and half-written text belong to this machine and are neither logged nor merged.
-    db.execute(
-        """
-        CREATE TABLE job (
-            id TEXT PRIMARY KEY NOT NULL, kind TEXT NOT NULL, label TEXT NOT NULL,
-            state TEXT NOT NULL, spec TEXT NOT NULL, total INTEGER NOT NULL, done INTEGER NOT NULL,
-            failed INTEGER NOT NULL, seconds REAL NOT NULL, message TEXT NOT NULL,
-            person_id TEXT NOT NULL, created TEXT NOT NULL, updated TEXT NOT NULL
-        ) STRICT
-        """
-    )
-    db.execute(
-        """
-        CREATE TABLE partial (
-            output_id TEXT PRIMARY KEY NOT NULL REFERENCES output (id) ON DELETE CASCADE,
-            text TEXT NOT NULL, thinking TEXT NOT NULL, updated TEXT NOT NULL
-        ) STRICT
-        """
-    )
+_STEPS = (
+    ("0001_foundation", s0001_foundation.climb),
+    ("0002_safety", s0002_safety.climb),
+    ("0003_documents", s0003_documents.climb),
+    ("0004_rubrics", s0004_rubrics.climb),
+    ("0005_graphs", s0005_graphs.climb),
+    ("0006_evaluation", s0006_evaluation.climb),
+)
+for _name, _climb in _STEPS:
+    migrations(name=_name)(_climb)
 
 
 def latest_schema() -> int:

@@ -1,0 +1,9 @@
+"""Step 4: rubric versions, checklists and verdicts."""
+
+from __future__ import annotations
+
+from sqlite_utils import Database
+
+
+def climb(db: Database) -> None:
+    """Nothing yet: the step is not released."""

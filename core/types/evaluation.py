@@ -1,0 +1,6 @@
+"""Values of the evaluation rooms that are stored; see `core.types` for ids, times and positions."""
+
+from __future__ import annotations
+
+#: Stored kinds by the name of their table.
+STORED: dict[str, type] = {}
