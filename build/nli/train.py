@@ -72,10 +72,11 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, required=True)
     parser.add_argument("--rate", type=float, default=1e-4)
     parser.add_argument("--smoothing", type=float, default=0.0)
-    parser.add_argument("--longest", type=int, default=384)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--longest", type=int, default=256)
+    parser.add_argument("--dropout", type=float, default=0.0)
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--dev", type=int, default=400, help="dev pairs looked at for stopping")
+    parser.add_argument("--dev", type=int, default=1_000, help="dev pairs looked at for stopping")
     parser.add_argument(
         "--only", nargs="*", default=[], help="sources to keep; all where none is named"
     )
@@ -90,7 +91,19 @@ def main() -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
 
-    model = CrossEncoder(str(arguments.encoder), num_labels=3, device="cpu", local_files_only=True)
+    # Written-out attention and no dropout: on processors the fused kernel's backward pass and the
+    # drawing of dropout masks cost a third of the step. Two threads gain 1.4 times over one.
+    model = CrossEncoder(
+        str(arguments.encoder),
+        num_labels=3,
+        device="cpu",
+        local_files_only=True,
+        model_kwargs={"attn_implementation": "eager"},
+        config_kwargs={
+            "hidden_dropout_prob": arguments.dropout,
+            "attention_probs_dropout_prob": arguments.dropout,
+        },
+    )
     network, tokenizer = model.model, model.tokenizer
     network.config.id2label = dict(enumerate(LABELS))
     network.config.label2id = {name: index for index, name in enumerate(LABELS)}
@@ -182,6 +195,7 @@ def main() -> None:
         "rate": arguments.rate,
         "smoothing": arguments.smoothing,
         "longest": arguments.longest,
+        "dropout": arguments.dropout,
         "threads": arguments.threads,
         "batch_tokens": arguments.batch_tokens,
         "only": arguments.only,
