@@ -1,0 +1,1 @@
+"""Task graphs: steps under assumptions, dependencies, checks, layout, formats, model help, comparison."""
