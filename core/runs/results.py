@@ -2,36 +2,49 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+import math
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
-from core.errors import UsageError
 from core.metrics.bootstrap import Interval, bootstrap_interval
+from core.runs.measures import (
+    EVERYTHING,
+    GROUPINGS,
+    Narrow,
+    check_groupings,
+    item_query,
+    ratings_query,
+    section_query,
+    values_query,
+)
 from core.storage.reads import Reads
+from core.storage.workspace import Workspace
+from core.types import System
 
-#: What results can be split by besides the system.
-GROUPINGS = ("field", "task", "split", "length")
+__all__ = [
+    "GROUPINGS",
+    "MOST_BOOTSTRAPPED",
+    "Narrow",
+    "ResultRow",
+    "SystemCost",
+    "cost_rows",
+    "rating_rows",
+    "result_rows",
+    "result_values",
+]
 
-_LENGTH_BOUNDS = (100, 300, 600)
+#: Up to here the interval of a mean is a bootstrap; above it is the normal one, which by then agrees
+#: with it in the digits shown, and which costs nothing.
+MOST_BOOTSTRAPPED = 2_000
+_Z = 1.959963984540054
+_ROWS = 4_096
 
-_LATEST_SCORES = """
-    SELECT s.output_id, s.metric, s.value, s.unscored, s.signature, s.components,
-           y.id AS system_id, y.name AS system, o.run_id, o.state, e.split, e.id AS example_id,
-           e.title, t.objective AS task, f.name AS field,
-           length(o.text) - length(replace(o.text, ' ', '')) + 1 AS words
-    FROM score s
-    JOIN output o ON o.id = s.output_id AND o.deleted = 0
-    JOIN run r ON r.id = o.run_id AND r.deleted = 0
-    JOIN system y ON y.id = r.system_id
-    JOIN example e ON e.id = o.example_id
-    JOIN task t ON t.id = e.task_id
-    JOIN field f ON f.id = t.field_id
-    WHERE s.deleted = 0 AND s.id = (
-        SELECT max(n.id) FROM score n
-        WHERE n.output_id = s.output_id AND n.metric = s.metric AND n.deleted = 0)
-"""
+#: (system id, metric, groups)
+Key = tuple[str, str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,78 +60,217 @@ class ResultRow:
     signatures: tuple[str, ...] = ()
     group: tuple[str, ...] = ()
 
+    @property
+    def method(self) -> str:
+        """How the interval came about: 'bootstrap', 'normal', or '' where there is none."""
+        if self.interval.low is None:
+            return ""
+        return "bootstrap" if self.interval.n <= MOST_BOOTSTRAPPED else "normal"
 
-def result_rows(reads: Reads, by: Sequence[str] = (), run_id: str | None = None) -> list[ResultRow]:
-    """Means by system and metric, with seeded 95 % bootstrap intervals.
+
+def result_rows(
+    reads: Reads,
+    by: Sequence[str] = (),
+    run_id: str | None = None,
+    *,
+    narrow: Narrow = EVERYTHING,
+) -> list[ResultRow]:
+    """Means by system and metric, with 95 % intervals.
 
     Parameters
     ----------
     by
-        Further groupings, of `GROUPINGS`.
+        Further groupings, of `GROUPINGS`. By 'section' and 'item' the rows are of sections and of
+        rubric items; by 'expert' they are people's ratings.
     run_id
         Only this run.
+    narrow
+        Only these outputs.
     """
-    for name in by:
-        if name not in GROUPINGS:
-            raise UsageError(
-                f"Results cannot be split by '{name}'.", remedy=f"Use {', '.join(GROUPINGS)}."
-            )
-    where = " AND o.run_id = ?" if run_id else ""
-    scores = reads.query(
-        f"{_LATEST_SCORES}{where} ORDER BY y.name, s.metric, o.id", (run_id,) if run_id else ()
-    )
-    groups: dict[tuple[str, str, str, tuple[str, ...]], list[dict[str, Any]]] = defaultdict(list)
-    for score in scores:
-        group = tuple(_group_value(score, name) for name in by)
-        groups[score["system_id"], score["system"], score["metric"], group].append(score)
-    rows = []
-    for (system_id, system, metric, group), members in groups.items():
-        values = [member["value"] for member in members if member["value"] is not None]
-        reasons: dict[str, int] = defaultdict(int)
-        for member in members:
-            if member["value"] is None:
-                reasons[member["unscored"] or "no reason was kept"] += 1
-        rows.append(
-            ResultRow(
-                system_id,
-                system,
-                metric,
-                bootstrap_interval(values),
-                sum(reasons.values()),
-                dict(reasons),
-                tuple(sorted({member["signature"] for member in members})),
-                group,
-            )
-        )
-    return rows
-
-
-def rating_rows(reads: Reads) -> list[ResultRow]:
-    """Means of people's 1-5 ratings by system and axis."""
-    ratings = reads.query(
-        """SELECT y.id AS system_id, y.name AS system, g.axis, g.value
-           FROM rating g JOIN output o ON o.id = g.output_id JOIN run r ON r.id = o.run_id
-           JOIN system y ON y.id = r.system_id
-           JOIN review_item v ON v.output_id = g.output_id AND v.person_id = g.person_id
-                AND v.state = 'submitted' AND v.deleted = 0
-           WHERE g.deleted = 0 AND o.deleted = 0 ORDER BY y.name, g.axis, g.id"""
-    )
-    groups: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    for rating in ratings:
-        groups[rating["system_id"], rating["system"], rating["axis"]].append(rating["value"])
+    check_groupings(by)
+    if run_id:
+        narrow = Narrow(run_ids=(run_id,))
+    if "expert" in by:
+        return _rows(reads, *ratings_query(by, narrow), groups=len(by))
+    if "section" in by:
+        return _rows(reads, *section_query(narrow), groups=1)
+    if "item" in by:
+        return _rows(reads, *item_query(narrow), groups=1)
+    query, parameters = values_query(by, narrow)
+    rows = _rows(reads, query, parameters, groups=len(by))
+    signatures = _signatures(reads, {row.metric for row in rows})
     return [
-        ResultRow(system_id, system, f"rating: {axis.replace('_', ' ')}", bootstrap_interval(v), 0)
-        for (system_id, system, axis), v in groups.items()
+        ResultRow(
+            row.system_id,
+            row.system,
+            row.metric,
+            row.interval,
+            row.unscored,
+            row.reasons,
+            signatures.get((row.system_id, row.metric), signatures.get(("", row.metric), ())),
+            row.group,
+        )
+        for row in rows
     ]
 
 
-def _group_value(score: Mapping[str, Any], name: str) -> str:
-    if name != "length":
-        return str(score[name])
-    words = int(score["words"])
-    low = 0
-    for bound in _LENGTH_BOUNDS:
-        if words < bound:
-            return f"{low}-{bound - 1} words"
-        low = bound
-    return f"{low} words or more"
+def rating_rows(
+    reads: Reads, by: Sequence[str] = (), *, narrow: Narrow = EVERYTHING
+) -> list[ResultRow]:
+    """Means of people's 1-5 ratings by system and axis, of reviews that were handed in."""
+    query, parameters = ratings_query(by, narrow)
+    return _rows(reads, query, parameters, groups=len(by))
+
+
+def result_values(
+    reads: Reads, metric: str, system_id: str, *, limit: int = 0, narrow: Narrow = EVERYTHING
+) -> list[float]:
+    """The values behind a cell, of a score or a rating; ``limit`` 0 for all."""
+    narrow = Narrow(
+        run_ids=narrow.run_ids,
+        system_ids=(system_id,),
+        field=narrow.field,
+        task_id=narrow.task_id,
+        split=narrow.split,
+    )
+    if metric.startswith("rating: "):
+        query, parameters = ratings_query((), narrow)
+        found = (row[2] for row in _stream(reads, query, parameters) if row[1] == metric)
+    else:
+        query, parameters = values_query((), narrow, metric)
+        found = (row[2] for row in _stream(reads, query, parameters) if row[2] is not None)
+    return list(islice(found, limit) if limit else found)
+
+
+def _rows(reads: Reads, query: str, parameters: Sequence[Any], *, groups: int) -> list[ResultRow]:
+    """Read a query of `core.runs.measures` once and average it."""
+    values: dict[Key, array[float]] = defaultdict(lambda: array("d"))
+    reasons: dict[Key, Counter[str]] = defaultdict(Counter)
+    for row in _stream(reads, query, parameters):
+        key = (row[0], row[1], tuple(map(str, row[2 : 2 + groups])))
+        value = row[2 + groups]
+        if value is None:
+            values[key]  # A key without values still is a row.
+            reasons[key][row[3 + groups] or "no reason was kept"] += 1
+        else:
+            values[key].append(value)
+    names = {system.id: system.name for system in reads.find(System)}
+    rows = [
+        ResultRow(
+            key[0],
+            names.get(key[0], ""),
+            key[1],
+            mean_interval(found),
+            sum(reasons[key].values()),
+            dict(reasons[key]),
+            (),
+            key[2],
+        )
+        for key, found in values.items()
+    ]
+    return sorted(rows, key=lambda row: (row.system, row.metric, row.group))
+
+
+def mean_interval(values: Sequence[float]) -> Interval:
+    """A mean with its 95 % interval: seeded bootstrap, or the normal one past `MOST_BOOTSTRAPPED`."""
+    n = len(values)
+    if n <= MOST_BOOTSTRAPPED:
+        return bootstrap_interval(values)
+    mean = math.fsum(values) / n
+    error = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1) / n)
+    return Interval(mean, mean - _Z * error, mean + _Z * error, error, n)
+
+
+def _stream(reads: Reads, query: str, parameters: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    """Rows as tuples, without keeping them all; inside a transaction, where they are few, from a list."""
+    if not isinstance(reads, Workspace):
+        for row in reads.query(query, parameters):
+            yield tuple(row.values())
+        return
+    with reads.reader() as db:
+        cursor = db.conn.execute(query, tuple(parameters))
+        try:
+            while rows := cursor.fetchmany(_ROWS):
+                yield from rows
+        finally:
+            cursor.close()
+
+
+def _signatures(reads: Reads, metrics: set[str]) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Signatures by (system id, metric); where a metric has only one, under ('', metric)."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for row in reads.query(
+        "SELECT DISTINCT metric, signature FROM score INDEXED BY score_signature WHERE deleted = 0"
+    ):
+        found[row["metric"]].append(row["signature"])
+    signatures: dict[tuple[str, str], tuple[str, ...]] = {}
+    for metric in metrics:
+        if len(found[metric]) <= 1:
+            signatures["", metric] = tuple(found[metric])
+            continue
+        by_system: dict[str, set[str]] = defaultdict(set)
+        for row in reads.query(
+            "SELECT DISTINCT r.system_id AS system, s.signature FROM score s"
+            " JOIN output o INDEXED BY output_facts ON o.id = s.output_id AND o.deleted = 0"
+            " JOIN run r ON r.id = o.run_id AND r.deleted = 0"
+            " WHERE s.metric = ? AND s.deleted = 0 AND NOT EXISTS (SELECT 1 FROM score n"
+            " WHERE n.output_id = s.output_id AND n.metric = s.metric AND n.deleted = 0"
+            " AND n.id > s.id)",
+            (metric,),
+        ):
+            by_system[row["system"]].add(row["signature"])
+        for system, texts in by_system.items():
+            signatures[system, metric] = tuple(sorted(texts))
+    return signatures
+
+
+@dataclass(frozen=True, slots=True)
+class SystemCost:
+    """What a system's outputs cost: counts, tokens, and seconds of this machine's time."""
+
+    system_id: str
+    system: str
+    outputs: int
+    failed: int
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+    words: float
+
+    @property
+    def tokens_a_second(self) -> float | None:
+        return self.completion_tokens / self.seconds if self.seconds > 0 else None
+
+    @property
+    def seconds_an_output(self) -> float | None:
+        return self.seconds / self.outputs if self.outputs and self.seconds > 0 else None
+
+
+def cost_rows(reads: Reads, *, narrow: Narrow = EVERYTHING) -> list[SystemCost]:
+    """Time and tokens of each system, from the index alone."""
+    from core.runs.measures import WORDS
+
+    joins, where, parameters = narrow.sql()
+    rows = reads.query(
+        "SELECT r.system_id, y.name, sum(o.state = 'done') AS outputs, sum(o.state = 'failed') AS"
+        " failed, sum(o.prompt_tokens) AS prompt_tokens, sum(o.completion_tokens) AS"
+        f" completion_tokens, sum(o.seconds) AS seconds, avg(CASE WHEN o.state = 'done' THEN {WORDS}"
+        " END) AS words FROM run r JOIN system y ON y.id = r.system_id"
+        " JOIN output o INDEXED BY output_run_facts ON o.run_id = r.id AND o.deleted = 0"
+        f"{joins} WHERE r.deleted = 0{where} GROUP BY r.system_id"
+        " ORDER BY y.name COLLATE NOCASE",
+        parameters,
+    )
+    return [
+        SystemCost(
+            row["system_id"],
+            row["name"],
+            row["outputs"] or 0,
+            row["failed"] or 0,
+            row["prompt_tokens"] or 0,
+            row["completion_tokens"] or 0,
+            row["seconds"] or 0.0,
+            row["words"] or 0.0,
+        )
+        for row in rows
+    ]

@@ -79,7 +79,7 @@ class JudgeAnswer:
 
     A pair is judged twice, the second time with the sides ``swapped``; ``choice`` always speaks of
     ``output_id`` ('first') and ``other_output_id`` ('second'), whatever the order they were shown in.
-    An axis is rated from 1 to 5 in ``value``.
+    An axis is rated from 1 to 5 in ``value``. ``probability`` is the judge's own for its answer.
     """
 
     id: str
@@ -91,6 +91,7 @@ class JudgeAnswer:
     axis: str = ""
     choice: str = ""
     value: float | None = None
+    probability: float | None = None
     justification: str = ""
     unscored: str = ""
     seconds: float = 0.0

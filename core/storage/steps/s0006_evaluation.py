@@ -55,7 +55,7 @@ def climb(db: Database) -> None:
         """judge_id TEXT NOT NULL REFERENCES system (id), kind TEXT NOT NULL,
         output_id TEXT NOT NULL REFERENCES output (id),
         other_output_id TEXT REFERENCES output (id), swapped INTEGER NOT NULL,
-        axis TEXT NOT NULL, choice TEXT NOT NULL, value REAL, justification TEXT NOT NULL,
+        axis TEXT NOT NULL, choice TEXT NOT NULL, value REAL, probability REAL, justification TEXT NOT NULL,
         unscored TEXT NOT NULL, seconds REAL NOT NULL, signature TEXT NOT NULL,
         made TEXT NOT NULL""",
         "judge_id, kind",

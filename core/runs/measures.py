@@ -1,0 +1,225 @@
+"""The SQL that results are read with: latest scores, ratings, what they can be split and narrowed by.
+
+Everything here is answered from indexes (step 6 of the schema); a test looks at the query plans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.errors import UsageError
+
+#: What results can be split by besides the system.
+GROUPINGS = (
+    "field",
+    "task",
+    "split",
+    "length",
+    "prompt",
+    "run",
+    "section",
+    "expert",
+    "item",
+)
+
+#: Upper ends of the length bins, in words.
+LENGTH_BOUNDS = (100, 300, 600)
+
+#: Words of an output's text; the same expression as in the index `output_facts`.
+WORDS = "length(o.text) - length(replace(o.text, ' ', '')) + 1"
+
+RATING_PREFIX = "rating: "
+
+#: The latest live score of every output and metric, from the index `score_measure` alone. The value
+#: and reason are those of the row whose id is the greatest, which SQLite promises for max().
+LATEST = """(
+    SELECT n.metric, n.output_id, max(n.id) AS id, n.value, n.unscored
+    FROM score n INDEXED BY score_measure
+    WHERE n.deleted = 0{metric}
+    GROUP BY n.metric, n.output_id
+)"""
+
+#: A score that no later one of the same output and metric replaces; for lists by id.
+IS_LATEST = """s.deleted = 0 AND NOT EXISTS (
+    SELECT 1 FROM score n WHERE n.output_id = s.output_id AND n.metric = s.metric
+        AND n.deleted = 0 AND n.id > s.id)"""
+
+#: Every measure of every output, by id: latest scores, and ratings that were handed in.
+MEASURES = f"""(
+    SELECT s.id AS id, s.output_id AS output_id, s.metric AS metric, s.value AS value,
+           s.unscored AS reason
+    FROM score s WHERE {IS_LATEST}
+    UNION ALL
+    SELECT g.id, g.output_id, '{RATING_PREFIX}' || replace(g.axis, '_', ' '), g.value, ''
+    FROM rating g JOIN review_item v ON v.output_id = g.output_id AND v.person_id = g.person_id
+        AND v.state = 'submitted' AND v.deleted = 0
+    WHERE g.deleted = 0
+)"""
+
+_EXAMPLE = " JOIN example e ON e.id = o.example_id"
+_TASK = _EXAMPLE + " JOIN task t ON t.id = e.task_id"
+_FIELD = _TASK + " JOIN field f ON f.id = t.field_id"
+
+_PROMPT = (
+    "coalesce(nullif(json_extract(r.signature, '$.instruction'), ''),"
+    " nullif(json_extract(r.signature, '$.prompt'), ''), '(imported)')"
+)
+
+
+def _length_bin() -> str:
+    cases, low = [], 0
+    for bound in LENGTH_BOUNDS:
+        cases.append(f"WHEN {WORDS} < {bound} THEN '{low}-{bound - 1} words'")
+        low = bound
+    return f"CASE {' '.join(cases)} ELSE '{low} words or more' END"
+
+
+#: Expression and joins of each grouping; ``section`` and ``item`` have rows of their own.
+_SPLITS: dict[str, tuple[str, str]] = {
+    "field": ("f.name", _FIELD),
+    "task": ("t.objective", _TASK),
+    "split": ("e.split", _EXAMPLE),
+    "length": (_length_bin(), ""),
+    "prompt": (_PROMPT, ""),
+    "run": ("o.run_id", ""),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrow:
+    """Which outputs count: all of them, or those of some runs, systems, a field, a task or a split."""
+
+    run_ids: tuple[str, ...] = ()
+    system_ids: tuple[str, ...] = ()
+    field: str = ""
+    task_id: str = ""
+    split: str = ""
+
+    def sql(self) -> tuple[str, str, list[str]]:
+        """Joins, an AND-ed condition over ``o`` and ``r``, and its parameters."""
+        joins = ""
+        where: list[str] = []
+        parameters: list[str] = []
+        for column, values in (("o.run_id", self.run_ids), ("r.system_id", self.system_ids)):
+            if values:
+                where.append(f"{column} IN ({', '.join('?' * len(values))})")
+                parameters += values
+        if self.field:
+            joins = _FIELD
+            where.append("f.name = ?")
+            parameters.append(self.field)
+        if self.task_id:
+            joins = joins or _EXAMPLE
+            where.append("e.task_id = ?")
+            parameters.append(self.task_id)
+        if self.split:
+            joins = joins or _EXAMPLE
+            where.append("e.split = ?")
+            parameters.append(self.split)
+        return joins, "".join(f" AND {part}" for part in where), parameters
+
+
+EVERYTHING = Narrow()
+
+
+def check_groupings(by: Sequence[str]) -> None:
+    """Refuse what results cannot be split by.
+
+    Raises
+    ------
+    UsageError
+        For an unknown name, or for two that have rows of their own.
+    """
+    for name in by:
+        if name not in GROUPINGS:
+            raise UsageError(
+                f"Results cannot be split by '{name}'.", remedy=f"Use {', '.join(GROUPINGS)}."
+            )
+    if len(set(by) & {"section", "item", "expert"}) > 1:
+        raise UsageError(
+            "Results cannot be split by two of section, item and expert at once.",
+            remedy="Ask for one after the other.",
+        )
+
+
+def values_query(by: Sequence[str], narrow: Narrow, metric: str = "") -> tuple[str, list[str]]:
+    """The query of all latest scores: system id, metric, groups ..., value, reason.
+
+    Parameters
+    ----------
+    metric
+        Only this one; '' for all.
+    """
+    joins, where, parameters = narrow.sql()
+    groups = []
+    for name in by:
+        expression, more = _SPLITS[name]
+        groups.append(expression)
+        # The longest chain of joins holds the shorter ones.
+        joins = max(joins, more, key=len)
+    latest = LATEST.format(metric=" AND n.metric = ?" if metric else "")
+    columns = "".join(f", {group}" for group in groups)
+    return (
+        f"SELECT r.system_id, l.metric{columns}, l.value, l.unscored"
+        f" FROM {latest} l JOIN output o INDEXED BY output_facts ON o.id = l.output_id"
+        f" AND o.deleted = 0 JOIN run r ON r.id = o.run_id AND r.deleted = 0{joins}"
+        f" WHERE 1{where}",
+        ([metric] if metric else []) + parameters,
+    )
+
+
+def section_query(narrow: Narrow) -> tuple[str, list[str]]:
+    """Latest scores section by section, for metrics that keep them: system id, metric, title, value."""
+    joins, where, parameters = narrow.sql()
+    return (
+        f"SELECT r.system_id, s.metric, j.key, j.value, ''"
+        f" FROM score s JOIN output o ON o.id = s.output_id AND o.deleted = 0"
+        f" JOIN run r ON r.id = o.run_id AND r.deleted = 0{joins},"
+        f" json_each(s.components, '$.sections') j WHERE {IS_LATEST}{where}",
+        parameters,
+    )
+
+
+def item_query(narrow: Narrow) -> tuple[str, list[str]]:
+    """What judges said of each rubric item and what people ticked: system id, measure, title, value."""
+    joins, where, parameters = narrow.sql()
+    verdicts = " UNION ALL ".join(
+        f"SELECT r.system_id, 'item {side}', i.title, v.{side}, v.unscored FROM verdict v"
+        " JOIN judgement g ON g.id = v.judgement_id AND g.deleted = 0"
+        " JOIN checklist c ON c.id = g.output_checklist_id"
+        " JOIN rubric_item i ON i.id = v.item_id"
+        f" JOIN output o ON o.id = c.output_id AND o.deleted = 0"
+        f" JOIN run r ON r.id = o.run_id AND r.deleted = 0{joins} WHERE v.deleted = 0{where}"
+        for side in ("recall", "precision")
+    )
+    ticks = (
+        "SELECT r.system_id, 'item ticked', i.title, k.tick = 'yes', '' FROM rubric_tick k"
+        " JOIN rubric_item i ON i.id = k.item_id JOIN output o ON o.id = k.output_id"
+        f" AND o.deleted = 0 JOIN run r ON r.id = o.run_id AND r.deleted = 0{joins}"
+        f" WHERE k.deleted = 0 AND k.tick <> 'not_applicable'{where}"
+    )
+    return f"{verdicts} UNION ALL {ticks}", parameters * 3
+
+
+def ratings_query(by: Sequence[str], narrow: Narrow) -> tuple[str, list[str]]:
+    """Ratings that were handed in: system id, measure, groups ..., value, ''."""
+    joins, where, parameters = narrow.sql()
+    groups = []
+    for name in by:
+        if name == "expert":
+            groups.append("p.name")
+            continue
+        expression, more = _SPLITS[name]
+        groups.append(expression)
+        joins = max(joins, more, key=len)
+    columns = "".join(f", {group}" for group in groups)
+    return (
+        f"SELECT r.system_id, '{RATING_PREFIX}' || replace(g.axis, '_', ' '){columns}, g.value, ''"
+        " FROM rating g JOIN person p ON p.id = g.person_id"
+        " JOIN review_item v ON v.output_id = g.output_id AND v.person_id = g.person_id"
+        " AND v.state = 'submitted' AND v.deleted = 0"
+        " JOIN output o ON o.id = g.output_id AND o.deleted = 0"
+        f" JOIN run r ON r.id = o.run_id AND r.deleted = 0{joins} WHERE g.deleted = 0{where}",
+        parameters,
+    )
