@@ -35,6 +35,10 @@ def add_parsers(verbs: Any) -> None:
 
 
 def _import(args: argparse.Namespace) -> int:
+    if args.kind == "documents":
+        from app.cli.documents import import_documents_command
+
+        return import_documents_command(args)
     from core.exchange.imports import import_records, read_import
     from core.exchange.records import parse_map
 

@@ -1,0 +1,1 @@
+"""Documents: reading files, cutting them into passages, and finding passages again."""

@@ -1,0 +1,398 @@
+"""Documents: every kind of file read, cut, kept and found again; broken ones told in one line."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.documents.library import (
+    add_document,
+    delete_document,
+    document_original,
+    document_text,
+    import_documents,
+    passages_of,
+    recut_document,
+)
+from core.documents.passages import cut_passages
+from core.documents.pdf import draw_page, find_on_page, write_pdf
+from core.documents.readers import read_document
+from core.documents.search import gather_evidence, search_passages
+from core.documents.text import decode_text, tidy
+from core.documents.vectors import VectorIndex, count_missing, embed_passages, model_key
+from core.errors import Cancelled, InputError, UsageError
+from core.ports import Cancellation, Progress
+from core.storage import Workspace
+from core.storage.undo import undo
+from core.types.documents import Document
+from models.fake import FakeEmbedder, FakePairScorer
+from tests.shared_data import shared_path
+
+PAGES = [
+    [f"Page {n} of the report.", f"The dose of drug{n} is {n} mg.", "Lungs are clear."]
+    for n in range(1, 6)
+]
+
+
+def make_docx(path: Path) -> Path:
+    """Headings, both kinds of list, a table, and tracked changes."""
+    import docx
+    from docx.oxml import OxmlElement
+    from docx.oxml.ns import qn
+
+    document = docx.Document()
+    document.add_heading("Referral", 1)
+    document.add_paragraph("Ramipril", style="List Bullet")
+    document.add_paragraph("Measure", style="List Number")
+    table = document.add_table(2, 2)
+    for row, cells in enumerate((("Drug", "Dose"), ("Ramipril", "5 mg"))):
+        for column, text in enumerate(cells):
+            table.cell(row, column).text = text
+    paragraph = document.add_paragraph("He takes ")
+    for tag, inner, text in (("w:del", "w:delText", "ten"), ("w:ins", "w:t", "five")):
+        change, run, words = OxmlElement(tag), OxmlElement("w:r"), OxmlElement(inner)
+        change.set(qn("w:author"), "A")
+        words.text = text
+        run.append(words)
+        change.append(run)
+        paragraph._p.append(change)
+    paragraph.add_run(" milligrams.")
+    document.save(str(path))
+    return path
+
+
+def fill(folder: Path) -> list[Path]:
+    files = {
+        "report.pdf": write_pdf(PAGES),
+        "page.html": b"<html><head><meta charset='latin-1'><title>No</title></head><body>"
+        b"<h2>Caf\xe9</h2><script>no()</script><ol><li>One<li>Two</ol>"
+        b"<table><tr><td>a<td>b</tr></table><p>Zwei\nZeilen</p></body></html>",
+        "note.md": "# Plan\r\n\r\nRest and rehydrate.\r\n".encode("utf-8-sig"),
+        "wide.txt": "Größe und Gewicht: 170 cm.".encode("utf-16"),
+        "old.txt": ("Привет, это старый текст о здоровье пациента. " * 20).encode("cp1251"),
+    }
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    return [make_docx(folder / "letter.docx"), *(folder / name for name in files)]
+
+
+def test_every_kind_of_file_is_read(tmp_path: Path) -> None:
+    texts = {path.name: read_document(path).text for path in fill(tmp_path)}
+    letter = texts["letter.docx"]
+    assert "# Referral" in letter
+    assert "- Ramipril" in letter
+    assert "1. Measure" in letter
+    assert "Drug | Dose\nRamipril | 5 mg" in letter
+    assert "He takes five milligrams." in letter
+    assert texts["page.html"] == "## Café\n\n1. One\n2. Two\n\na | b\n\nZwei Zeilen"
+    assert texts["note.md"] == "# Plan\n\nRest and rehydrate.\n"
+    assert texts["wide.txt"] == "Größe und Gewicht: 170 cm."
+    assert texts["old.txt"].startswith("Привет, это старый текст")
+    assert "The dose of drug3 is 3 mg." in texts["report.pdf"]
+
+
+def test_pages_of_a_pdf_are_known_to_their_passages(workspace: Workspace, tmp_path: Path) -> None:
+    path = tmp_path / "report.pdf"
+    path.write_bytes(write_pdf(PAGES))
+    report = import_documents(workspace, [path], "", window=200, overlap=20)
+    text, starts = document_text(workspace, report.added[0].id)
+    assert len(starts) == report.added[0].pages == 5
+    assert [text[start:].split("\n")[0] for start in starts] == [p[0] for p in PAGES]
+    for passage in passages_of(workspace, report.added[0].id):
+        assert passage.text == text[passage.start : passage.end]
+        assert text[starts[passage.page - 1] :].startswith(f"Page {passage.page}")
+        assert starts[passage.page - 1] <= passage.start
+    original = document_original(workspace, report.added[0].id)
+    assert original == path.read_bytes()
+    drawn = draw_page(original, 2, 300)
+    assert drawn.width == 300 and len(drawn.pixels) == drawn.stride * drawn.height
+    boxes = find_on_page(original, 2, "The dose of drug3 is 3 mg.")
+    assert len(boxes) == 1
+    assert 0 < boxes[0][0] < boxes[0][2] < 1 and 0 < boxes[0][1] < boxes[0][3] < 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("broken.pdf", b"%PDF-1.7\n" + b"junk" * 40, "is damaged"),
+        ("empty.pdf", b"", "is empty"),
+        ("renamed.pdf", b"\x7fELF" + bytes(range(256)) * 8, "is no PDF file"),
+        ("renamed.txt", bytes(range(256)) * 40, "is not text"),
+        ("renamed.docx", b"hello", "is no DOCX file"),
+        ("cut.docx", b"PK\x03\x04" + b"x" * 99, "is damaged"),
+        (
+            "secret.docx",
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 99,
+            "protected by a password",
+        ),
+        ("blank.txt", b" \n \n", "has no text"),
+    ],
+)
+def test_a_bad_file_gives_one_clear_line_and_leaves_the_rest(
+    workspace: Workspace, tmp_path: Path, name: str, data: bytes, words: str
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    (tmp_path / "zgood.txt").write_text("Sound and well.")
+    report = import_documents(workspace, [tmp_path], "")
+    assert [d.file for d in report.added] == ["zgood.txt"]
+    ((path, reason),) = report.failed
+    assert path.name == name
+    assert words in reason
+    assert "\n" not in reason and len(reason) < 300
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission_is_told(workspace: Workspace, tmp_path: Path) -> None:
+    path = tmp_path / "closed.txt"
+    path.write_text("No.")
+    path.chmod(0)
+    assert "may not be read" in import_documents(workspace, [path], "").failed[0][1]
+
+
+def test_permission_is_told_from_absence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "closed.txt"
+    path.write_text("No.")
+
+    def refuse(self: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(InputError, match="may not be read"):
+        read_document(path)
+
+
+def test_published_files_are_read() -> None:
+    folder = shared_path("data", "pdf")
+    with pytest.raises(InputError, match="protected by a password"):
+        read_document(folder / "libreoffice-writer-password.pdf")
+    minimal = read_document(folder / "minimal-document.pdf").text
+    assert "no sea takimata sanctus" in minimal  # hyphenated at a line's end there
+    columns = read_document(folder / "multicolumn.pdf")
+    assert len(columns.starts) == 3
+    assert "consectetuer adipiscing elit" in columns.text
+    assert "No text on pages 4 and 5." in read_document(folder / "imagemagick-images.pdf").notes
+    tables = read_document(shared_path("data", "docx") / "tables.docx").text
+    assert "Top left | Top right\nBottom left | Bottom right" in tables
+    assert "[1] A tachyon" in read_document(shared_path("data", "docx") / "footnotes.docx").text
+
+
+def test_columns_drawn_line_by_line_are_read_one_after_the_other(tmp_path: Path) -> None:
+    left = [f"left number {n} goes on" for n in range(12)]
+    right = [f"right number {n} follows" for n in range(12)]
+    path = tmp_path / "two.pdf"
+    path.write_bytes(_two_columns(left, right))
+    text = read_document(path).text
+    assert text.index(left[-1]) < text.index(right[0])
+    assert all(line in text for line in (*left, *right))
+
+
+def _two_columns(left: list[str], right: list[str]) -> bytes:
+    """A PDF whose lines are drawn from left to right over both columns, written by hand."""
+    drawn = "".join(
+        f"BT /F 9 Tf 50 {780 - 14 * n} Td ({a}) Tj ET BT /F 9 Tf 330 {780 - 14 * n} Td ({b}) Tj ET\n"
+        for n, (a, b) in enumerate(zip(left, right, strict=True))
+    )
+    objects = [
+        "<</Type/Catalog/Pages 2 0 R>>",
+        "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R"
+        "/Resources<</Font<</F 5 0 R>>>>>>",
+        f"<</Length {len(drawn)}>>stream\n{drawn}endstream",
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]
+    out = io.BytesIO(b"%PDF-1.4\n")
+    out.seek(0, io.SEEK_END)
+    places = []
+    for number, body in enumerate(objects, 1):
+        places.append(out.tell())
+        out.write(f"{number} 0 obj{body}endobj\n".encode())
+    start = out.tell()
+    out.write(b"xref\n0 6\n0000000000 65535 f \n")
+    out.write("".join(f"{place:010d} 00000 n \n" for place in places).encode())
+    out.write(f"trailer<</Size 6/Root 1 0 R>>\nstartxref\n{start}\n%%EOF".encode())
+    return out.getvalue()
+
+
+def test_a_duplicate_is_recognised_by_its_bytes_and_by_its_text(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("The same.")
+    (tmp_path / "b.txt").write_text("The same.")
+    (tmp_path / "c.txt").write_bytes("The same.".encode("utf-8-sig"))
+    report = import_documents(workspace, [tmp_path], "")
+    assert [d.file for d in report.added] == ["a.txt"]
+    assert [path.name for path, _ in report.known] == ["b.txt", "c.txt"]
+    assert workspace.count(Document) == 1
+
+
+def test_stopping_leaves_no_trace_of_the_file_being_read(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    path = tmp_path / "long.pdf"
+    path.write_bytes(write_pdf([[f"Page {n}"] for n in range(60)]))
+    cancel = Cancellation()
+
+    def watch(progress: Progress) -> None:
+        if progress.done:
+            cancel.cancel()
+
+    before = workspace.value("SELECT count(*) FROM change")
+    report = import_documents(workspace, [path], "", progress=watch, cancel=cancel)
+    assert report.stopped and not report.added
+    for table in ("document", "document_content", "passage", "change"):
+        assert workspace.value(f"SELECT count(*) FROM {table}") == (
+            before if table == "change" else 0
+        )
+
+
+def test_a_deleted_document_is_not_found_until_undo(workspace: Workspace, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Ramipril against high blood pressure.")
+    document = import_documents(workspace, [tmp_path], "").added[0]
+    assert len(search_passages(workspace, "ramipril")) == 1
+    workspace.transact("Delete", "ann", delete_document, document.id)
+    assert search_passages(workspace, "ramipril") == []
+    undo(workspace, "ann")
+    assert len(search_passages(workspace, "ramipril")) == 1
+
+
+def test_passages_can_be_cut_anew(workspace: Workspace, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("word " * 2000)
+    document = import_documents(workspace, [tmp_path], "").added[0]
+    embed_passages(workspace, FakeEmbedder())
+    assert len(passages_of(workspace, document.id)) == 3
+    workspace.transact("Cut", "", recut_document, document.id, window=1000, overlap=50)
+    assert len(passages_of(workspace, document.id)) == 11
+    assert count_missing(workspace, model_key(FakeEmbedder())) == 11
+    assert len(search_passages(workspace, "word", k=20)) == 11
+
+
+def test_words_and_vectors_are_fused_and_filtered(workspace: Workspace, tmp_path: Path) -> None:
+    for name, text in (
+        ("heart", "Chest pain on exertion points to angina."),
+        ("lung", "Cough with fever points to pneumonia."),
+        ("skin", "An itching rash after penicillin."),
+    ):
+        (tmp_path / f"{name}.txt").write_text(text)
+    report = import_documents(workspace, [tmp_path], "")
+    embedder = FakeEmbedder(256)
+    assert embed_passages(workspace, embedder) == 3
+    assert embed_passages(workspace, embedder) == 0
+    hits = search_passages(workspace, "fever and cough", embedder=embedder)
+    assert hits[0].document == "lung"
+    assert hits[0].word_rank == hits[0].vector_rank == 1
+    assert hits[0].end > 0
+    skin = next(d.id for d in report.added if d.title == "skin")
+    assert [
+        h.document
+        for h in search_passages(workspace, "fever", embedder=embedder, document_ids=[skin])
+    ] == ["skin"]
+    best = search_passages(workspace, "points to pneumonia.", reranker=FakePairScorer())
+    assert best[0].document == "lung"
+    assert search_passages(workspace, "pénicilline PENICILLIN")[0].document == "skin"
+    assert search_passages(workspace, '"; DROP TABLE -- *') == []
+    with pytest.raises(UsageError):
+        search_passages(workspace, "  ")
+
+
+def test_another_embedder_makes_its_own_vectors(workspace: Workspace, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Chest pain.")
+    import_documents(workspace, [tmp_path], "")
+    embed_passages(workspace, FakeEmbedder(64))
+
+    class Other(FakeEmbedder):
+        @property
+        def info(self):  # type: ignore[no-untyped-def]
+            from models.fake import fake_info
+
+            return fake_info("other", 256)
+
+    assert embed_passages(workspace, Other(32)) == 1
+    assert workspace.value("SELECT count(DISTINCT model) FROM passage_vector") == 1
+    assert len(VectorIndex.load(workspace, model_key(Other()))) == 1
+
+
+def test_evidence_comes_from_one_document_or_from_several(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("Angina and ramipril. " * 30)
+    (tmp_path / "b.txt").write_text("Angina and statins. " * 30)
+    import_documents(workspace, [tmp_path], "", window=200, overlap=20)
+    both = gather_evidence(workspace, ["angina", "ramipril", "statins"])
+    assert {e.document for e in both} == {"a", "b"}
+    assert len(both) == 5
+    one = gather_evidence(workspace, ["angina", "ramipril"], one_document=True)
+    assert {e.document for e in one} == {"a"}
+    assert all(e.text and e.sha256 and e.page == 1 for e in one)
+
+
+def test_embedding_stops_and_goes_on(workspace: Workspace, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("word " * 4000)
+    import_documents(workspace, [tmp_path], "", window=400, overlap=20)
+    cancel = Cancellation()
+
+    def watch(progress: Progress) -> None:
+        if progress.done == 20:
+            cancel.cancel()
+
+    with pytest.raises(Cancelled):
+        embed_passages(workspace, FakeEmbedder(), progress=watch, cancel=cancel)
+    left = count_missing(workspace, model_key(FakeEmbedder()))
+    assert 0 < left < 52
+    assert embed_passages(workspace, FakeEmbedder()) == left
+
+
+def test_the_comparison_of_signs_finds_what_the_exact_one_finds() -> None:
+    import numpy as np
+
+    from core.documents import vectors
+
+    rng = np.random.default_rng(1)
+    rows = rng.standard_normal((vectors.EXACT_WINDOWS + 1, 384)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    near = rows[123] + 0.3 * rows[7]
+    index = VectorIndex(
+        np.arange(len(rows)), np.zeros((len(rows), 2), np.int32), rows.astype(np.float16)
+    )
+    found = index.search(list(near / np.linalg.norm(near)), 2)
+    assert [hit.n for hit in found] == [123, 7]
+
+
+def test_a_document_added_twice_at_once_is_refused(workspace: Workspace, tmp_path: Path) -> None:
+    from core.errors import ConflictError
+
+    path = tmp_path / "a.txt"
+    path.write_text("Text.")
+    read = read_document(path)
+    workspace.transact("Add", "", add_document, read, [], document_id="one")
+    with pytest.raises(ConflictError):
+        workspace.transact("Add", "", add_document, read, [], document_id="two")
+
+
+@given(st.text(min_size=1, max_size=3000), st.integers(200, 600), st.integers(0, 90))
+def test_passages_cover_the_text_in_order(text: str, window: int, overlap: int) -> None:
+    passages = cut_passages("d", text, window=window, overlap=overlap)
+    covered = 0
+    for passage in passages:
+        assert passage.text == text[passage.start : passage.end]
+        assert len(passage.text) <= window
+        assert not text[covered : passage.start].strip()
+        covered = max(covered, passage.end)
+    assert not text[covered:].strip()
+
+
+def test_a_cut_parts_neither_accents_nor_joined_emoji() -> None:
+    text = "a" * 199 + "👨🏻\u200d🚒" + "e\u0301" * 200
+    for passage in cut_passages("d", text, window=200, overlap=20):
+        assert passage.text[0] not in "\u0301\u200d🏻"
+        assert not passage.text.endswith("\u200d")
+
+
+def test_ligatures_become_letters() -> None:
+    assert tidy("e\ufb03cient adip\ufffeiscing soft\u00ad\nware") == "efficient adipiscing software"
+    assert decode_text("naïve".encode("latin-1")) == "naïve"
+    assert decode_text("a\r\nb\rc".encode("utf-16-le")) == "a\nb\nc"
