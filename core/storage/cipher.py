@@ -11,9 +11,12 @@ import hashlib
 import hmac
 import os
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from core.errors import ConflictError, InputError
 
 KDF_ROUNDS = 256_000
 PAGE_SIZE = 4096
@@ -30,7 +33,7 @@ KeyCheck = Literal["right", "wrong", "damaged"]
 class Key:
     """A derived key and the salt it belongs to; never printed."""
 
-    raw: bytes
+    raw: bytearray
     salt: bytes
 
     @property
@@ -38,14 +41,78 @@ class Key:
         """The literal for ``PRAGMA key``: passing both spares a new connection the derivation."""
         return f"x'{self.raw.hex()}{self.salt.hex()}'"
 
+    def copy(self) -> Key:
+        """The same key in memory of its own, for somebody who outlives this one's `wipe`."""
+        return Key(bytearray(self.raw), self.salt)
 
-def derive_key(passphrase: str, salt: bytes) -> Key:
+    def wipe(self) -> None:
+        """Overwrite the key where it lies. Copies Python made on the way are only let go of."""
+        self.raw[:] = bytes(len(self.raw))
+
+
+def derive_key(passphrase: str, salt: bytes, *, key_file: Path | None = None) -> Key:
     """Derive a workspace key; takes about a fifth of a second, on purpose.
 
     The passphrase is taken in Unicode normal form C, so that it is the same from every keyboard.
+    With a key file, the SHA-256 of its bytes in hexadecimal is put behind the passphrase, so that any
+    SQLCipher tool still opens the workspace with what is typed in that way.
     """
-    secret = unicodedata.normalize("NFC", passphrase).encode()
-    return Key(hashlib.pbkdf2_hmac("sha512", secret, salt, KDF_ROUNDS, 32), salt)
+    secret = unicodedata.normalize("NFC", passphrase)
+    if key_file is not None:
+        secret += read_key_file(key_file)
+    return Key(
+        bytearray(hashlib.pbkdf2_hmac("sha512", secret.encode(), salt, KDF_ROUNDS, 32)), salt
+    )
+
+
+def make_key_file(path: Path) -> None:
+    """Write a new key file of 256 random bits, readable by its owner alone.
+
+    Raises
+    ------
+    ConflictError
+        When there is a file already: it may be somebody's key.
+    """
+    text = f"rifugio key file 1\n{os.urandom(32).hex()}\n"
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise ConflictError(
+            f"{path} is there already.", remedy="Choose another name for the key file."
+        ) from None
+    except OSError as error:
+        raise InputError(
+            f"the key file cannot be written: {error.strerror}.",
+            path=path,
+            remedy="Choose a folder of yours.",
+        ) from error
+    with os.fdopen(descriptor, "wb") as stream:
+        stream.write(text.encode())
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def read_key_file(path: Path) -> str:
+    """SHA-256 of a key file's bytes, in hexadecimal. Any file serves that never changes.
+
+    Raises
+    ------
+    InputError
+        When it cannot be read or is empty.
+    """
+    try:
+        with path.open("rb") as stream:
+            size = os.fstat(stream.fileno()).st_size
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(
+            f"the key file cannot be read: {error.strerror}.",
+            path=path,
+            remedy="Put it back where it was, or choose its copy.",
+        ) from error
+    if not size:
+        raise InputError("the key file is empty.", path=path, remedy="Choose the right file.")
+    return digest
 
 
 def new_salt() -> bytes:
@@ -76,24 +143,30 @@ def _page_is_authentic(page: bytes, number: int, hmac_key: bytes) -> bool:
     return hmac.compare_digest(digest, tag)
 
 
-def check_key(path: Path, key: Key, *, pages: int = 64) -> KeyCheck:
-    """Whether a key fits a file, from the first ``pages`` pages.
+def check_key(path: Path, key: Key, *, pages: int | None = 64) -> KeyCheck:
+    """Whether a key fits a file, from the first ``pages`` pages, or from all for None.
 
     One authentic page proves the key. With none, the key is wrong, or the salt in the first 16 bytes
     is damaged, which nobody can tell apart.
     """
-    hmac_salt = bytes(byte ^ _HMAC_SALT_MASK for byte in key.salt)
-    hmac_key = hashlib.pbkdf2_hmac("sha512", key.raw, hmac_salt, 2, 32)
     authentic = broken = 0
-    with path.open("rb") as stream:
-        for number in range(1, pages + 1):
-            page = stream.read(PAGE_SIZE)
-            if not page:
-                break
-            if len(page) == PAGE_SIZE and _page_is_authentic(page, number, hmac_key):
-                authentic += 1
-            else:
-                broken += 1
+    for answer in check_pages(path, key, pages=pages):
+        authentic += answer
+        broken += not answer
     if not authentic:
         return "wrong"
     return "damaged" if broken else "right"
+
+
+def check_pages(path: Path, key: Key, *, pages: int | None = None) -> Iterator[bool]:
+    """Whether each page of a file, in order, carries the authentication code of this key."""
+    hmac_salt = bytes(byte ^ _HMAC_SALT_MASK for byte in key.salt)
+    hmac_key = hashlib.pbkdf2_hmac("sha512", bytes(key.raw), hmac_salt, 2, 32)
+    with path.open("rb") as stream:
+        number = 0
+        while pages is None or number < pages:
+            page = stream.read(PAGE_SIZE)
+            if not page:
+                return
+            number += 1
+            yield len(page) == PAGE_SIZE and _page_is_authentic(page, number, hmac_key)

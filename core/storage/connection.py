@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from core.errors import (
     NotFoundError,
     ReadOnlyWorkspaceError,
     WorkspaceBusyError,
+    WorkspaceError,
 )
 from core.storage.cipher import Key
 
@@ -45,12 +47,17 @@ _NETWORK_FILE_SYSTEMS = frozenset(
 _BUSY_MILLISECONDS = 5_000
 
 
-def open_connection(path: Path, key: Key | None, *, read_only: bool = False) -> Database:
+def open_connection(
+    path: Path, key: Key | None, *, read_only: bool = False, still: bool = False
+) -> Database:
     """A connection with the project's pragmas set; may be used by one thread at a time.
 
-    Nothing is read yet, so a wrong key shows at the first query.
+    Nothing is read yet, so a wrong key shows at the first query. ``still`` says that nobody writes to
+    the file, so that reading leaves nothing beside it.
     """
     mode = "ro" if read_only else "rwc"
+    if read_only and (still or _is_still(path)):
+        mode += "&immutable=1"
     # as_uri() also escapes '?', '#' and '%', which would end a file name in an SQLite URI.
     connection = sqlcipher.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
@@ -68,6 +75,17 @@ def open_connection(path: Path, key: Key | None, *, read_only: bool = False) -> 
     connection.execute("PRAGMA secure_delete = ON")
     connection.execute("PRAGMA temp_store = MEMORY")
     return Database(connection)
+
+
+def _is_still(path: Path) -> bool:
+    """Whether nobody can be writing: the folder cannot be written, and there is no log.
+
+    SQLite would otherwise want to make its index there, even for reading.
+    """
+    if os.access(path.parent, os.W_OK):
+        return False
+    log = path.with_name(path.name + "-wal")
+    return not (log.exists() and log.stat().st_size)
 
 
 def fetch_all(db: Database, sql: str, parameters: Any = ()) -> list[dict[str, Any]]:
@@ -106,6 +124,54 @@ def _explain_integrity(error: Exception) -> Exception:
     )
 
 
+@contextmanager
+def plain_file_errors(path: Path) -> Iterator[None]:
+    """The same, and also for what the operating system answers while files are copied and renamed."""
+    try:
+        with plain_errors(path):
+            yield
+    except OSError as error:
+        raise _explain_system(path, error) from error
+
+
+def _explain_system(path: Path, error: OSError) -> Exception:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return _disk_full(path, str(error))
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return _read_only(path, str(error))
+    if error.errno == errno.ENOENT:
+        return _gone(path, str(error))
+    return WorkspaceError(
+        f"{path.name} could not be read or written: {error.strerror}.",
+        remedy="Check the disk and the folder, then try again.",
+        details=str(error),
+    )
+
+
+def _disk_full(path: Path, details: str) -> DiskFullError:
+    return DiskFullError(
+        f"The disk has no room for {path.name}, or cannot be written.",
+        remedy="Nothing of the last step was saved, all before it is. Free some space and try again.",
+        details=details,
+    )
+
+
+def _read_only(path: Path, details: str) -> ReadOnlyWorkspaceError:
+    return ReadOnlyWorkspaceError(
+        f"{path.name} or its folder cannot be written.",
+        remedy="Allow writing there, or copy the workspace to a folder of yours.",
+        details=details,
+    )
+
+
+def _gone(path: Path, details: str) -> DamagedWorkspaceError:
+    return DamagedWorkspaceError(
+        f"{path} is no longer there.",
+        remedy="Put the file or its disk back, or restore the last good backup.",
+        details=details,
+    )
+
+
 def _damaged(path: Path, error: Exception) -> DamagedWorkspaceError:
     return DamagedWorkspaceError(
         f"The workspace {path.name} is damaged and part of it cannot be read.",
@@ -117,18 +183,12 @@ def _damaged(path: Path, error: Exception) -> DamagedWorkspaceError:
 def _explain(path: Path, error: Exception) -> Exception:
     text = str(error)
     lowered = text.lower()
+    if "unable to open" in lowered and not path.exists():
+        return _gone(path, text)
     if "disk is full" in lowered or "disk i/o error" in lowered:
-        return DiskFullError(
-            f"The disk has no room for {path.name}, or cannot be written.",
-            remedy="Nothing of the last step was saved, all before it is. Free some space and try again.",
-            details=text,
-        )
+        return _disk_full(path, text)
     if "readonly" in lowered or "unable to open" in lowered:
-        return ReadOnlyWorkspaceError(
-            f"{path.name} or its folder cannot be written.",
-            remedy="Allow writing there, or copy the workspace to a folder of yours.",
-            details=text,
-        )
+        return _read_only(path, text)
     if "malformed" in lowered or "not a database" in lowered or "hmac" in lowered:
         return _damaged(path, error)
     if "locked" in lowered or "busy" in lowered:

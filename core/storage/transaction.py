@@ -208,9 +208,20 @@ class Transaction(Reads):
         )
         self._tail = (seq + 1, entry["hash"])
 
-    def _read_tail(self) -> tuple[int, str]:
-        rows = self.query(
-            "SELECT seq, hash FROM change WHERE origin = ? ORDER BY seq DESC LIMIT 1",
-            (self._origin,),
+    def write_head(self) -> None:
+        """Put down where the chain ends now; `Workspace` calls it before the commit."""
+        if self._tail is not None:
+            self.set_head(self._origin, *self._tail)
+
+    def set_head(self, origin: str, seq: int, entry_hash: str) -> None:
+        """Put down the last entry of an origin's chain; a merge does so for what it took over."""
+        self._db.conn.execute(
+            "INSERT OR REPLACE INTO head (origin, seq, hash) VALUES (?, ?, ?)",
+            (origin, seq, entry_hash),
         )
+
+    def _read_tail(self) -> tuple[int, str]:
+        # From the head rather than the last entry: where entries were cut off, going on from what
+        # is left would hide it.
+        rows = self.query("SELECT seq, hash FROM head WHERE origin = ?", (self._origin,))
         return (rows[0]["seq"], rows[0]["hash"]) if rows else (0, "")

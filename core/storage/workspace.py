@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,32 +19,24 @@ from core.errors import (
     BugError,
     ConflictError,
     DamagedWorkspaceError,
-    NewerWorkspaceError,
-    NotAWorkspaceError,
     NotFoundError,
     ReadOnlyWorkspaceError,
-    WrongPassphraseError,
 )
 from core.ids import new_id
-from core.storage import schema
-from core.storage.cipher import (
-    PAGE_SIZE,
-    Key,
-    check_key,
-    derive_key,
-    inspect_file,
-    new_salt,
-    read_salt,
-)
+from core.storage import opening, schema
+from core.storage.cipher import Key, derive_key, inspect_file, new_salt
 from core.storage.connection import (
     fetch_all,
     open_connection,
     plain_errors,
     refuse_network_share,
 )
+from core.storage.copying import copy_database
+from core.storage.files import companions, remove_with_companions
 from core.storage.lock import WriterLock
 from core.storage.reads import Parameters, Reads
 from core.storage.transaction import Transaction
+from core.storage.watch import FileWatch
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -73,12 +64,15 @@ class Workspace(Reads):
         self._closed = False
         self._writer: Database | None = None
         self._thread: ThreadPoolExecutor | None = None
+        self._watch: FileWatch | None = None
         self.origin = ""
+        #: What opening found that the person should know, in sentences.
+        self.notes: list[str] = []
 
     # -- opening and closing -------------------------------------------------------------
 
     @classmethod
-    def create(cls, path: Path, passphrase: str | None) -> Self:
+    def create(cls, path: Path, passphrase: str | None, *, key_file: Path | None = None) -> Self:
         """Make a new workspace file and open it for writing.
 
         Parameters
@@ -87,6 +81,8 @@ class Workspace(Reads):
             A file that does not exist yet.
         passphrase
             None for a plain workspace, which anybody with the file can read.
+        key_file
+            A file that is needed beside the passphrase from now on.
 
         Raises
         ------
@@ -97,31 +93,33 @@ class Workspace(Reads):
             raise ConflictError(
                 f"{path} is there already.", remedy="Choose another name, or open it instead."
             )
-        if passphrase is not None and len(passphrase) < MINIMUM_PASSPHRASE:
-            raise ConflictError(
-                f"The passphrase has fewer than {MINIMUM_PASSPHRASE} characters.",
-                remedy="Take several unrelated words.",
-            )
+        refuse_weak(passphrase)
         if not path.parent.is_dir():
             raise NotFoundError(
                 f"The folder {path.parent} is not there.",
                 remedy="Make it first, or choose another.",
             )
         refuse_network_share(path.parent)
-        key = None if passphrase is None else derive_key(passphrase, new_salt())
+        key = new_key(passphrase, key_file)
         lock = WriterLock(path)
         workspace = cls(path, key, lock, read_only=False)
         try:
             workspace._start(new=True)
         except BaseException:
             workspace.close()
-            for leftover in (path, *_companions(path)):
-                leftover.unlink(missing_ok=True)
+            remove_with_companions(path)
             raise
         return workspace
 
     @classmethod
-    def open(cls, path: Path, passphrase: str | None = None, *, read_only: bool = False) -> Self:
+    def open(
+        cls,
+        path: Path,
+        passphrase: str | None = None,
+        *,
+        read_only: bool = False,
+        key_file: Path | None = None,
+    ) -> Self:
         """Open a workspace, checking it first.
 
         Raises
@@ -129,20 +127,25 @@ class Workspace(Reads):
         NotFoundError, NotAWorkspaceError, WrongPassphraseError, DamagedWorkspaceError,
         NewerWorkspaceError, WorkspaceBusyError, ReadOnlyWorkspaceError, NetworkShareError
         """
-        shape = inspect_file(path)
-        if shape == "missing":
-            raise NotFoundError(
-                f"There is no file {path}.", remedy="Check the name and the folder."
-            )
-        if shape == "empty":
-            raise NotAWorkspaceError(
-                f"{path.name} is empty.", remedy="Restore a backup, or make a new workspace."
-            )
+        key = opening.find_key(path, passphrase, key_file)
+        return cls.open_with_key(path, key, read_only=read_only)
+
+    @classmethod
+    def open_with_key(
+        cls,
+        path: Path,
+        key: Key | None,
+        *,
+        read_only: bool = False,
+        lock: WriterLock | None = None,
+    ) -> Self:
+        """Open a workspace whose key is known, and with the writer's lock when it is held already.
+
+        Takes over the key, which is wiped on closing.
+        """
         refuse_network_share(path.parent)
-        key = None
-        if shape == "encrypted":
-            key = _key_for(path, passphrase)
-        lock = None if read_only else WriterLock(path)
+        if lock is None and not read_only:
+            lock = WriterLock(path)
         workspace = cls(path, key, lock, read_only=read_only)
         try:
             workspace._start(new=False)
@@ -150,6 +153,11 @@ class Workspace(Reads):
             workspace.close()
             raise
         return workspace
+
+    @property
+    def key(self) -> Key | None:
+        """The key of the file, for what lies beside it under the same one; None for a plain file."""
+        return self._key
 
     @property
     def encrypted(self) -> bool:
@@ -160,9 +168,15 @@ class Workspace(Reads):
         return int(self.value("PRAGMA user_version"))
 
     def close(self) -> None:
-        """Wait for the running transaction, fold the log into the file, let go of it."""
+        """Wait for the running transaction, fold the log into the file, let go of it and its key."""
+        lock = self.close_keeping_lock()
+        if lock is not None:
+            lock.release()
+
+    def close_keeping_lock(self) -> WriterLock | None:
+        """Close, but let nobody else write: the caller changes the file and releases the lock."""
         if self._closed:
-            return
+            return None
         self._closed = True
         if self._thread is not None:
             self._thread.shutdown(wait=True)
@@ -178,10 +192,11 @@ class Workspace(Reads):
                 pass  # The log stays beside the file and is folded in at the next opening.
             self._writer.conn.close()
             self._writer = None
-        if self._lock is not None:
-            self._lock.release()
-            self._lock = None
-        self._key = None
+        if self._key is not None:
+            self._key.wipe()
+            self._key = None
+        lock, self._lock = self._lock, None
+        return lock
 
     def __enter__(self) -> Self:
         return self
@@ -219,6 +234,17 @@ class Workspace(Reads):
                         db.conn.close()
                     else:
                         self._idle.append(db)
+
+    def copy_to(self, target: Path) -> None:
+        """Write the workspace as it is now to a new file under the same key, while work goes on.
+
+        Raises
+        ------
+        DiskFullError, ReadOnlyWorkspaceError
+            No file is left then.
+        """
+        with self.reader() as db:
+            copy_database(db, target, self._key)
 
     # -- writing -------------------------------------------------------------------------
 
@@ -317,6 +343,8 @@ class Workspace(Reads):
         undoes: str = "",
     ) -> Outcome[T]:
         name = getattr(verb, "__name__", "verb")
+        if self._watch is not None:
+            self._watch.refuse_if_gone(db, self._key)
         with plain_errors(self.path):
             db.conn.execute("BEGIN IMMEDIATE")
             try:
@@ -330,6 +358,7 @@ class Workspace(Reads):
                     undoes=undoes,
                 )
                 value = verb(transaction, *args, **kwargs)
+                transaction.write_head()
                 db.conn.execute("COMMIT")
             except BaseException:
                 if db.conn.in_transaction:
@@ -347,108 +376,73 @@ class Workspace(Reads):
         return f"rifugio-writer-{id(self)}"
 
     def _start(self, *, new: bool) -> None:
+        if not (new or self.read_only):
+            note = opening.check_log(self.path)
+            if note:
+                self.notes.append(note)
         with plain_errors(self.path):
-            db = open_connection(self.path, self._key, read_only=self.read_only)
-            self._writer = db
+            db = self._connect()
             if not new:
-                self._check(db)
+                opening.check_database(self.path, db)
             if self.read_only:
-                self._refuse_pending(db)
-            else:
+                opening.refuse_pending(self.path, db)
+            elif not new and schema.migrations.pending(db):
+                db = self._migrate(db)
+            if not self.read_only:
                 self._prepare_for_writing(db, new=new)
             rows = fetch_all(db, "SELECT value FROM meta WHERE key = 'origin'")
+            if not new:
+                note = opening.check_clock(db)
+                if note:
+                    self.notes.append(note)
         if not rows:
             raise DamagedWorkspaceError(
                 f"{self.path.name} has lost its own description.",
                 remedy="Restore the last good backup.",
             )
         self.origin = rows[0]["value"]
+        self._watch = FileWatch(self.path)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=self._thread_name)
+
+    def _connect(self) -> Database:
+        self._writer = open_connection(self.path, self._key, read_only=self.read_only)
+        return self._writer
 
     def _prepare_for_writing(self, db: Database, *, new: bool) -> None:
         db.conn.execute("PRAGMA journal_mode = WAL")
         # FULL waits for the disk at each commit: 'Saved' has to mean on disk, power cut or not.
         db.conn.execute("PRAGMA synchronous = FULL")
-        if not new and schema.migrations.pending(db):
-            db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            copy = self.path.with_name(
-                f"{self.path.stem}.before-schema-{schema.latest_schema()}{SUFFIX}"
-            )
-            shutil.copy2(self.path, copy)
-        schema.migrate(db)
         if new:
+            schema.migrate(db)
             db.conn.execute("INSERT INTO meta VALUES ('origin', ?)", (new_id(),))
             db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             if os.name == "posix":
                 self.path.chmod(0o600)
 
-    def _check(self, db: Database) -> None:
-        """Refuse what is not a sound workspace of a schema this version knows."""
-        tables = set(db.table_names())
-        if "meta" not in tables or "change" not in tables:
-            raise NotAWorkspaceError(
-                f"{self.path.name} is a database, but not a Rifugio workspace.",
-                remedy="Choose a file that Rifugio made; they end in .rifugio.",
-            )
-        newer = schema.unknown_names(db)
-        if newer:
-            raise NewerWorkspaceError(
-                f"{self.path.name} was last written by a later version of Rifugio.",
-                remedy="Update Rifugio on this machine, then open it again. Nothing was changed.",
-                details=f"unknown schema steps: {', '.join(newer)}",
-            )
-        answers = [next(iter(row.values())) for row in fetch_all(db, "PRAGMA quick_check(5)")]
-        if answers != ["ok"]:
-            raise DamagedWorkspaceError(
-                f"The workspace {self.path.name} is damaged.",
-                remedy="Nothing was changed. Restore the last good backup.",
-                details="\n".join(map(str, answers)),
-            )
+    def _migrate(self, db: Database) -> Database:
+        """Bring the file up to date by way of a copy, after a backup; returns a new connection."""
+        from core.storage.backups import new_backup_path
 
-    def _refuse_pending(self, db: Database) -> None:
-        if schema.migrations.pending(db):
-            raise ReadOnlyWorkspaceError(
-                f"{self.path.name} was made by an earlier version and must be brought up to date first.",
-                remedy="Open it once for writing.",
-            )
+        backup = new_backup_path(self.path, db, "before-update")
+        copy_database(db, backup, self._key)
+        db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        db.conn.close()
+        self._writer = None
+        opening.migrate_copy(self.path, self._key, backup)
+        return self._connect()
 
 
-def _companions(path: Path) -> tuple[Path, Path]:
-    return path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")
+def refuse_weak(passphrase: str | None) -> None:
+    """Refuse a passphrase that is too short; None stands for none at all."""
+    if passphrase is not None and len(passphrase) < MINIMUM_PASSPHRASE:
+        raise ConflictError(
+            f"The passphrase has fewer than {MINIMUM_PASSPHRASE} characters.",
+            remedy="Take several unrelated words.",
+        )
 
 
-def _key_for(path: Path, passphrase: str | None) -> Key:
-    """Derive the key and tell a wrong passphrase from a damaged beginning of the file."""
+def new_key(passphrase: str | None, key_file: Path | None = None) -> Key | None:
+    """A key with a salt of its own; None for a plain file."""
     if passphrase is None:
-        raise WrongPassphraseError(
-            f"{path.name} is encrypted and needs its passphrase.", remedy="Type the passphrase."
-        )
-    key = derive_key(passphrase, read_salt(path))
-    size = path.stat().st_size
-    answer = check_key(path, key)
-    if answer == "wrong" and size < PAGE_SIZE:
-        raise NotAWorkspaceError(
-            f"{path.name} is not a workspace, or was cut short.",
-            remedy="Restore the last good backup, or choose another file.",
-        )
-    if answer == "wrong" and size % PAGE_SIZE:
-        raise DamagedWorkspaceError(
-            f"The passphrase does not open {path.name}, and the file was cut short.",
-            remedy="Nothing was changed. Restore the last good backup.",
-        )
-    if answer == "wrong":
-        raise WrongPassphraseError(
-            f"The passphrase does not open {path.name}.",
-            remedy=(
-                "Check capital letters and keyboard layout. If you are sure of it, the beginning of "
-                "the file may be damaged: restore a backup."
-            ),
-        )
-    # A page torn by a power cut may still be whole in the write-ahead log: SQLite decides then.
-    log = _companions(path)[0]
-    if answer == "damaged" and not (log.exists() and log.stat().st_size):
-        raise DamagedWorkspaceError(
-            f"The passphrase is right, but the workspace {path.name} is damaged.",
-            remedy="Nothing was changed. Restore the last good backup.",
-        )
-    return key
+        return None
+    return derive_key(passphrase, new_salt(), key_file=key_file)

@@ -32,9 +32,10 @@ def climb(db: Database) -> None:
         ) STRICT
         """
     )
-    db.execute("CREATE INDEX change_tx ON change (tx)")
+    db.execute("CREATE INDEX change_tx ON change (tx, origin, seq)")
     db.execute("CREATE INDEX change_kind_row ON change (kind, row)")
-    db.execute("CREATE INDEX change_person ON change (person, seq)")
+    # Undo looks for a person's own deeds; what jobs and merges wrote would only be in the way.
+    db.execute("CREATE INDEX change_undoable ON change (person, origin, seq) WHERE undoable = 1")
     create_table(db, "person", "name TEXT NOT NULL, role TEXT NOT NULL")
     create_table(db, "field", "name TEXT NOT NULL", "name")
     create_table(
