@@ -155,6 +155,8 @@ class RunDialog(Dialog):
         self._wanted_system = system_id
         self._examples: list[str] = []
         self._generation = 0
+        self._counting = False
+        self._start_asked = False
         form = Form()
         self.system = _wide(ComboBox(say("System")))
         self.new_system = Button(say("New system …"))
@@ -215,9 +217,11 @@ class RunDialog(Dialog):
             parts.append(str(self.limit.value()))
         self._generation += 1
         generation = self._generation
+        self._counting = True
 
         def take(ids: list[str]) -> None:
             if generation == self._generation:
+                self._counting = False
                 self._show_examples(ids)
 
         run_query(self, select_examples, self.session.workspace, ",".join(parts)).success(take)
@@ -230,6 +234,9 @@ class RunDialog(Dialog):
             else say("No example fits. Import or add examples first.")
         )
         self.start_button.setEnabled(bool(ids) and bool(self.system.value))
+        if self._start_asked:
+            self._start_asked = False
+            self._accept()
 
     @Slot()
     def _make_system(self) -> None:
@@ -241,6 +248,10 @@ class RunDialog(Dialog):
 
     @Slot()
     def _accept(self) -> None:
+        if self._counting:
+            # Pressed right after a change: start with the examples of the change, not those before it.
+            self._start_asked = True
+            return
         if not self.system.value or not self._examples:
             return
         self.start_button.setEnabled(False)

@@ -1,0 +1,211 @@
+"""A person's hands at the window: what they press is found by its name, through what they can see.
+
+`Mouse` clicks where a control lies, so that one hidden, covered or scrolled away cannot be pressed.
+`Keyboard` has no mouse: it goes from control to control with Tab, and fails where the way does not lead.
+Keys go to the window that has the focus, as the desktop sends them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QComboBox,
+    QScrollArea,
+    QTabBar,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from tests.event_loop import spin
+
+_MOST_TABS = 120
+_WAIT = 20_000
+
+
+class Hands:
+    """What both ways of working share: waiting for a control, and typing."""
+
+    def __init__(self, qtbot: QtBot) -> None:
+        self.qtbot = qtbot
+
+    # -- to be done differently ------------------------------------------------------------
+
+    def press(self, name: str) -> None:
+        """Press the button of this name."""
+        raise NotImplementedError
+
+    def reach(self, name: str) -> QWidget:
+        """Put the keyboard focus on the control of this name."""
+        raise NotImplementedError
+
+    def go(self, page: str, key: Qt.Key) -> None:
+        """Go to a page of the rail."""
+        raise NotImplementedError
+
+    # -- the same for both -----------------------------------------------------------------
+
+    def fill(self, name: str, text: str) -> None:
+        """Replace what stands in a field."""
+        self.reach(name)
+        self.key(Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+        self.key(Qt.Key.Key_Delete)
+        self.type(text)
+
+    def type(self, text: str) -> None:
+        """Type characters, to wherever the focus is."""
+        for letter in text:
+            QTest.keyClick(self._target(), letter)
+
+    def key(
+        self,
+        key: Qt.Key,
+        modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier,
+    ) -> None:
+        """Press one key."""
+        QTest.keyClick(self._target(), key, modifier)
+
+    def wait(self, condition: Callable[[], object], timeout: int = _WAIT) -> None:
+        """Wait until something is so."""
+        self.qtbot.waitUntil(lambda: bool(condition()), timeout=timeout)
+
+    def find(self, name: str) -> QWidget:
+        """The control of a name in the window at the front, once it is there and enabled.
+
+        Raises
+        ------
+        AssertionError
+            With the names that are there, when it does not come.
+        """
+        found: list[QWidget] = []
+
+        def look() -> bool:
+            found[:] = [w for w in self._controls() if name in names_of(w)]
+            return bool(found)
+
+        try:
+            self.wait(look)
+        except Exception:
+            there = sorted({n for w in self._controls() for n in names_of(w) if n})
+            raise AssertionError(f"no control '{name}' among {there}") from None
+        return found[0]
+
+    def _target(self) -> object:
+        """The window that keys go to."""
+        self.wait(lambda: _front() is not None and QGuiApplication.focusWindow() is not None)
+        return QGuiApplication.focusWindow()
+
+    def _controls(self) -> Iterator[QWidget]:
+        front = _front()
+        if front is None:
+            return
+        for widget in front.findChildren(QWidget):
+            if widget.window() is front and widget.isVisible() and widget.isEnabled():
+                yield widget
+
+
+def names_of(widget: QWidget) -> set[str]:
+    """What a person may call a control: the words on it, or those a screen reader says."""
+    names = {widget.accessibleName()}
+    if isinstance(widget, QAbstractButton):
+        names.add(widget.text().replace("&", ""))
+    return names
+
+
+class Mouse(Hands):
+    """Works with the mouse, and with keys where text is typed."""
+
+    def press(self, name: str) -> None:
+        widget = self.find(name)
+        self._bring_into_view(widget)
+        self._click(widget, widget.rect().center())
+
+    def reach(self, name: str) -> QWidget:
+        widget = self.find(name)
+        self._bring_into_view(widget)
+        self._click(widget, widget.rect().center())
+        self.wait(lambda: widget.isAncestorOf(_focus()) or _focus() is widget)
+        return widget
+
+    def go(self, page: str, key: Qt.Key) -> None:
+        self.wait(lambda: _front() is not None and QApplication.activeModalWidget() is None)
+        button = self.find(page)
+        self._bring_into_view(button)
+        self._click(button, button.rect().center())
+
+    def _bring_into_view(self, widget: QWidget) -> None:
+        """Scroll, as with the wheel, until it shows."""
+        area = widget.parentWidget()
+        while area is not None:
+            if isinstance(area, QScrollArea):
+                area.ensureWidgetVisible(widget)
+            area = area.parentWidget()
+        spin(0)
+
+    def _click(self, widget: QWidget, place: QPoint) -> None:
+        window = widget.window()
+        point = widget.mapTo(window, place)
+        hit = window.childAt(point)
+        assert hit is widget or (hit is not None and widget.isAncestorOf(hit)), (
+            f"{names_of(widget)} is covered by {hit}"
+        )
+        handle = window.windowHandle()
+        assert handle is not None
+        QTest.mouseClick(handle, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, point)
+
+
+class Keyboard(Hands):
+    """Never touches the mouse."""
+
+    def press(self, name: str) -> None:
+        widget = self.reach(name)
+        assert isinstance(widget, QAbstractButton | QTabBar), f"'{name}' is no button"
+        self.key(Qt.Key.Key_Space)
+
+    def reach(self, name: str) -> QWidget:
+        wanted = self.find(name)
+        seen: list[str] = []
+        for _step in range(_MOST_TABS):
+            focus = _focus()
+            if focus is not None and (focus is wanted or name in names_of(focus)):
+                return focus
+            seen.append("/".join(sorted(names_of(focus) - {""})) if focus is not None else "-")
+            self.key(Qt.Key.Key_Tab)
+        raise AssertionError(f"Tab does not lead to '{name}', only over {seen}")
+
+    def go(self, page: str, key: Qt.Key) -> None:
+        self.wait(lambda: _front() is not None and QApplication.activeModalWidget() is None)
+        self.key(key, Qt.KeyboardModifier.ControlModifier)
+
+
+def choose_by_keys(hands: Hands, name: str, words: str) -> None:
+    """Pick an entry of a list box with the arrow keys."""
+    box = hands.reach(name)
+    assert isinstance(box, QComboBox)
+    for _step in range(box.count()):
+        if words in box.currentText():
+            return
+        hands.key(Qt.Key.Key_Down)
+    assert words in box.currentText(), f"'{words}' is not offered by '{name}'"
+
+
+def _front() -> QWidget | None:
+    """The window at the front. Where a closed dialog leaves none, as happens without a desktop, the one
+    below it is activated, which a desktop does by itself."""
+    modal = QApplication.activeModalWidget()
+    front = modal or QApplication.activeWindow()
+    if front is None:
+        front = next((w for w in QApplication.topLevelWidgets() if w.isVisible()), None)
+    if front is not None and not front.isActiveWindow():
+        front.activateWindow()
+        spin(10)
+    return front
+
+
+def _focus() -> QWidget | None:
+    return QApplication.focusWidget()
