@@ -98,6 +98,7 @@ def _import(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> int:
     from models.catalog import find_model, verify_model
     from models.convert import try_model
+    from models.evaluation import format_evaluation, read_evaluation
 
     entry = find_model(args.id)
     with cancel_on_interrupt() as cancel:
@@ -106,6 +107,18 @@ def _check(args: argparse.Namespace) -> int:
         remark = "Not run: it is the source for conversion; the ONNX twin is used."
     else:
         remark = try_model(entry)
-    value = {**_describe(entry), "sha256": sha256, "ok": True, "remark": remark}
-    print_result(args, value, f"{entry.id} is sound and answers. sha256 {sha256} {remark}".strip())
+    evaluation = read_evaluation(entry)
+    value = {
+        **_describe(entry),
+        "sha256": sha256,
+        "ok": True,
+        "remark": remark,
+        "evaluation": None if evaluation is None else dict(evaluation.raw),
+    }
+    text = f"{entry.id} is sound and answers. sha256 {sha256} {remark}".strip()
+    if evaluation is not None:
+        text += "\n\n" + format_evaluation(evaluation)
+    elif entry.role == "nli":
+        text += "\nIt brings no evaluation: how good it is on which kind of text is not known here."
+    print_result(args, value, text)
     return 0

@@ -15,7 +15,7 @@ NOT_ENTAILMENT = 3
 _CODES = {name: index for index, name in enumerate((*LABELS, "not_entailment"))}
 
 #: Sources smaller than this are seen more often than their size says, larger ones less.
-_BALANCE = 0.75
+BALANCE = 0.75
 _LARGEST_BATCH = 64
 _CHUNK = 1_024
 
@@ -46,7 +46,14 @@ def read_pairs(path: Path, *, without: Sequence[str] = ()) -> list[Pair]:
 class BalancedDraw:
     """An endless, seeded draw of batches; its position is a number, so that a run can be resumed."""
 
-    def __init__(self, pairs: Sequence[Pair], *, seed: int, batch_tokens: int = 2_048) -> None:
+    def __init__(
+        self,
+        pairs: Sequence[Pair],
+        *,
+        seed: int,
+        batch_tokens: int = 2_048,
+        balance: float = BALANCE,
+    ) -> None:
         self._batch_tokens = batch_tokens
         self._pairs = pairs
         self._random = random.Random(seed)
@@ -54,7 +61,7 @@ class BalancedDraw:
         for index, pair in enumerate(pairs):
             self._members.setdefault(pair.source, []).append(index)
         self._sources = sorted(self._members)
-        self._weights = [len(self._members[name]) ** _BALANCE for name in self._sources]
+        self._weights = [len(self._members[name]) ** balance for name in self._sources]
         self._queues: dict[str, list[int]] = {name: [] for name in self._sources}
 
     def _draw_one(self) -> int:

@@ -175,6 +175,14 @@ def guess_by_hypothesis(train: list[Pair], test: list[Pair]) -> float:
     return round(right / len(test), 4)
 
 
+def read_table(path: Path | None) -> list[dict[str, Any]]:
+    """Rows of a table in JSON; none where there is no file."""
+    if path is None or not path.is_file():
+        return []
+    rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
@@ -190,6 +198,8 @@ def main() -> None:
     parser.add_argument(
         "--compare", type=int, default=100_000, help="dev pairs to compare variants on"
     )
+    parser.add_argument("--ablations", type=Path, help="the table that build.nli.ablate wrote")
+    parser.add_argument("--combination", type=Path, help="the table that build.nli.combine wrote")
     parser.add_argument("--threads", type=int, default=2)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
@@ -279,6 +289,8 @@ def main() -> None:
         training=training,
         sets=sets,
         kinds=kinds,
+        ablations=read_table(arguments.ablations),
+        combination=read_table(arguments.combination),
     )
 
 

@@ -1,8 +1,9 @@
 """Train the small entailment model: ``python -m build.nli.train --data D --encoder E --out O --minutes M``.
 
 A sentence-transformers CrossEncoder with three classes. The learning rate falls to zero at the end of
-the time given, so that a run always ends trained as well as its time allows. Stopped and started again,
-it goes on from the last checkpoint. Needs the development environment; nothing here is installed.
+the time given, so that a run always ends trained as well as its time allows; ``--pairs`` counts pairs
+instead. Stopped and started again, it goes on from the last checkpoint. Needs the development
+environment; nothing here is installed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 import torch
 from sentence_transformers import CrossEncoder
 
-from build.nli.data import LABELS, BalancedDraw, Pair, read_pairs
+from build.nli.data import BALANCE, LABELS, BalancedDraw, Pair, read_pairs
 from build.nli.loss import marginal_loss, rate_at
 
 _CHECKPOINT_STEPS = 100
@@ -69,7 +70,10 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--encoder", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--minutes", type=float, required=True)
+    parser.add_argument("--minutes", type=float, required=True, help="the time it may take")
+    parser.add_argument(
+        "--pairs", type=int, help="end after so many, the learning rate falling accordingly"
+    )
     parser.add_argument("--rate", type=float, default=1e-4)
     parser.add_argument("--smoothing", type=float, default=0.0)
     parser.add_argument("--longest", type=int, default=256)
@@ -84,6 +88,10 @@ def main() -> None:
         "--most", type=int, help="pairs to draw from, at most: for a run of minutes"
     )
     parser.add_argument("--batch-tokens", type=int, default=2_048)
+    parser.add_argument(
+        "--balance", type=float, default=BALANCE, help="a source is drawn by its size to this power"
+    )
+    parser.add_argument("--word-vectors", action="store_true", help="train them too")
     parser.add_argument("--without", nargs="*", default=[], help="sources to leave out")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
@@ -108,7 +116,8 @@ def main() -> None:
     network.config.id2label = dict(enumerate(LABELS))
     network.config.label2id = {name: index for index, name in enumerate(LABELS)}
     # Word vectors stay: it saves their share of the step, and rare words keep their place.
-    network.bert.embeddings.word_embeddings.weight.requires_grad_(False)
+    if not arguments.word_vectors:
+        network.bert.embeddings.word_embeddings.weight.requires_grad_(False)
     encoder = Encoder(tokenizer, arguments.longest)
     pairs = read_pairs(arguments.data / "train.jsonl.xz", without=arguments.without)
     if arguments.only:
@@ -140,13 +149,16 @@ def main() -> None:
         asked -= {share for share in asked if spent >= share * arguments.minutes * 60}
     limit = arguments.minutes * 60
     network.train()
-    draw = BalancedDraw(pairs, seed=arguments.seed, batch_tokens=arguments.batch_tokens).batches(
-        [len(ids) for ids, _ in encoded], skip=step
-    )
+    draw = BalancedDraw(
+        pairs,
+        seed=arguments.seed,
+        batch_tokens=arguments.batch_tokens,
+        balance=arguments.balance,
+    ).batches([len(ids) for ids, _ in encoded], skip=step)
     mean = 0.0
     for batch in draw:
         elapsed = spent + time.monotonic() - began
-        done = min(1.0, elapsed / limit)
+        done = min(1.0, max(elapsed / limit, seen / arguments.pairs if arguments.pairs else 0.0))
         for share in sorted(asked):
             if done >= share:
                 asked.discard(share)
@@ -198,6 +210,8 @@ def main() -> None:
         "dropout": arguments.dropout,
         "threads": arguments.threads,
         "batch_tokens": arguments.batch_tokens,
+        "balance": arguments.balance,
+        "word_vectors": arguments.word_vectors,
         "only": arguments.only,
         "seed": arguments.seed,
         "without": arguments.without,
