@@ -1,0 +1,1 @@
+"""Editing: tracked changes on text, and a model's edits of a selection."""
