@@ -193,7 +193,8 @@ def _markdown(
         f"on {training['threads']} processor core(s); peak rate {training['rate']}, "
         f"falling to zero at the end of the time; pairs cut at {training['longest']} tokens; dropout "
         f"{training.get('dropout', 0.0)}; word vectors not trained; seed {training['seed']}. Sources are "
-        "drawn by size to the power 0.75. Pairs known only as not entailed train neutral and contradiction together. The checkpoint of least dev loss "
+        "drawn by size to the power 0.75. Pairs known only as not entailed train neutral and "
+        "contradiction together. The checkpoint of least dev loss "
         "was kept:",
         "",
         "| share of the time | pairs seen | dev log loss |",

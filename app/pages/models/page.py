@@ -23,6 +23,7 @@ from app.operations import run_job, run_query
 from app.pages.base import Command
 from app.pages.base import Page as BasePage
 from app.pages.models.catalogue import ROLE_WORDS, CatalogueModel, CheckResult, check_model
+from app.pages.models.evaluation import EvaluationView
 from app.pages.models.import_dialog import ImportDialog
 from app.strings import count_of, format_bytes, format_number, say
 from app.widgets.basics import Card, IconLabel, Scroller, clear_layout, label, line
@@ -32,8 +33,10 @@ from app.widgets.id_view import CellDelegate
 from app.widgets.inputs import CopyField
 from app.widgets.notice import Notice
 from core.changes import Changes
+from core.errors import InvalidModelError
 from core.settings import models_directory
 from models.catalog import RECOMMENDATIONS, CatalogEntry, list_models, recommend
+from models.evaluation import Evaluation, read_evaluation
 from models.memory import total_memory
 
 
@@ -47,6 +50,7 @@ class Page(BasePage):
 
     def build(self) -> None:
         self._checked: dict[str, CheckResult] = {}
+        self._evaluations: dict[str, Evaluation | str] = {}
         self._wanted = ""
         self.import_button = Button(
             say("Import a model"),
@@ -74,7 +78,7 @@ class Page(BasePage):
         self.body.addWidget(split, 1)
 
     def refresh(self, changes: Changes | None) -> None:
-        run_query(self, list_models).success(self._fill)
+        run_query(self, _read_models).success(self._fill)
 
     def place(self) -> dict[str, Any]:
         entry = self.current_entry
@@ -190,7 +194,8 @@ class Page(BasePage):
         card.add(grid)
         return card
 
-    def _fill(self, entries: list[CatalogEntry]) -> None:
+    def _fill(self, found: tuple[list[CatalogEntry], dict[str, Evaluation | str]]) -> None:
+        entries, self._evaluations = found
         current = self.current_entry
         self._wanted = self._wanted or (current.id if current else "")
         self.model.show(entries)
@@ -226,9 +231,14 @@ class Page(BasePage):
 
     @Slot(QModelIndex)
     def _on_current(self, _index: QModelIndex) -> None:
+        self._show_current()
+
+    def _show_current(self) -> None:
         entry = self.current_entry
         if entry is not None:
-            self.detail.show_entry(entry, self._checked.get(entry.id))
+            self.detail.show_entry(
+                entry, self._checked.get(entry.id), self._evaluations.get(entry.id)
+            )
 
     def _imported(self, entry: CatalogEntry) -> None:
         self._wanted = entry.id
@@ -251,15 +261,28 @@ class Page(BasePage):
 
     def _after_check(self) -> None:
         self.detail.set_busy(False)
-        entry = self.current_entry
-        if entry is not None:
-            self.detail.show_entry(entry, self._checked.get(entry.id))
+        self._show_current()
 
     @Slot()
     def _show_folder(self) -> None:
         entry = self.current_entry
         folder = entry.folder if entry is not None else models_directory()
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+
+
+def _read_models() -> tuple[list[CatalogEntry], dict[str, Evaluation | str]]:
+    """The catalogue, and what was measured of its models; for a thread of the pool."""
+    entries = list_models()
+    evaluations: dict[str, Evaluation | str] = {}
+    for entry in entries:
+        try:
+            found = None if entry.problem else read_evaluation(entry)
+        except InvalidModelError as error:
+            evaluations[entry.id] = str(error)
+        else:
+            if found is not None:
+                evaluations[entry.id] = found
+    return entries, evaluations
 
 
 class ModelDetail(Card):
@@ -290,8 +313,13 @@ class ModelDetail(Card):
         """No second check while one runs."""
         self.check_button.setEnabled(not busy)
 
-    def show_entry(self, entry: CatalogEntry, checked: CheckResult | None) -> None:
-        """Show one model."""
+    def show_entry(
+        self,
+        entry: CatalogEntry,
+        checked: CheckResult | None,
+        evaluation: Evaluation | str | None = None,
+    ) -> None:
+        """Show one model; ``evaluation`` is what was measured of it, or why that can't be read."""
         self.set_title(say(ROLE_WORDS.get(entry.role, entry.role)))
         self.name_label.setText(entry.name)
         self.notes_label.setText(entry.notes)
@@ -303,6 +331,14 @@ class ModelDetail(Card):
             self._facts.addWidget(Notice(words, "danger"))
         self._add_fitness(entry)
         self._facts.addWidget(line())
+        if isinstance(evaluation, Evaluation):
+            self._facts.addWidget(EvaluationView(evaluation))
+            self._facts.addWidget(line())
+        elif evaluation or entry.role == "nli":
+            words = evaluation or say(
+                "It brings no evaluation: how good it is on which kind of text is not known here."
+            )
+            self._facts.addWidget(Notice(words, "warning"))
         self._facts.addLayout(self._make_grid(self._facts_of(entry, checked)))
         self._facts.addStretch(1)
 
