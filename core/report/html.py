@@ -1,4 +1,4 @@
-"""The HTML report of a workspace's runs: one self-contained file, without scripts or links."""
+"""The report of a workspace's runs: one self-contained HTML page, without scripts or links; or for print."""
 
 from __future__ import annotations
 
@@ -7,19 +7,28 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
+from core.exchange.privacy import NOT_SHOWN, is_private
 from core.ids import now
-from core.metrics.bootstrap import SAMPLES, SEED
+from core.metrics.agreement import Agreement
+from core.metrics.bootstrap import SAMPLES, SEED, Interval
+from core.ports import PdfPrinter
+from core.report.content import Content, ReportOptions, read_content
+from core.report.figures import Line, means_figure, shares_figure
 from core.resources import resource_path
-from core.runs.results import rating_rows, result_rows
+from core.runs.measures import LATEST, RATING_PREFIX
+from core.runs.results import MOST_BOOTSTRAPPED, ResultRow
 from core.runs.verbs import task_and_field
 from core.settings import write_atomically
 from core.storage.workspace import Workspace
 from core.tasks.sections import align_sections
 from core.types import Example, Job, Output, Run, Score, System
 
-#: Metrics whose scale is 0 to 1 are shown with three digits, others with one.
-_WHOLE = frozenset({"length"})
+__all__ = ["ReportOptions", "print_report", "render_report", "write_report"]
+
+#: Metrics shown with one digit, whatever their size.
+_WHOLE = frozenset({"length", "sari", "bleu", "sari_hf", "flesch_kincaid"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +39,51 @@ class _Section:
     extra: bool = False
 
 
-def write_report(workspace: Workspace, path: Path, *, run_id: str | None = None) -> int:
+def write_report(
+    workspace: Workspace,
+    path: Path,
+    *,
+    run_id: str | None = None,
+    options: ReportOptions | None = None,
+) -> int:
     """Write the report of all runs, or of one; returns how many outputs it shows.
 
     The file is written all or nothing. It holds the workspace's text unencrypted, and says so.
     """
-    html, count = render_report(workspace, run_id=run_id)
+    options = options or ReportOptions(run_id=run_id)
+    html, count = render_report(workspace, options=options)
     write_atomically(path, html.encode())
     return count
 
 
-def render_report(workspace: Workspace, *, run_id: str | None = None) -> tuple[str, int]:
-    """The report's HTML and how many outputs it shows."""
+def print_report(
+    workspace: Workspace,
+    path: Path,
+    printer: PdfPrinter,
+    *,
+    options: ReportOptions | None = None,
+) -> int:
+    """Write the report as a PDF; returns how many outputs it shows."""
+    html, count = render_report(workspace, options=options, for_print=True)
+    printer.print_html(html, path)
+    return count
+
+
+def render_report(
+    workspace: Workspace,
+    *,
+    run_id: str | None = None,
+    options: ReportOptions | None = None,
+    for_print: bool = False,
+) -> tuple[str, int]:
+    """The report's HTML and how many outputs it shows (0 where texts are left out).
+
+    Parameters
+    ----------
+    for_print
+        Keep to the plain HTML that a printer lays out: no figures, no folding.
+    """
+    options = options or ReportOptions(run_id=run_id)
     environment = Environment(
         loader=FileSystemLoader(resource_path("templates")),
         autoescape=True,
@@ -50,24 +92,42 @@ def render_report(workspace: Workspace, *, run_id: str | None = None) -> tuple[s
         lstrip_blocks=True,
     )
     environment.filters["number"] = _number
-    runs = [_run_values(workspace, run) for run in _runs(workspace, run_id)]
+    environment.filters["percent"] = _percent
+    content = read_content(workspace, options)
+    runs = (
+        [] if options.redact else [_run_values(workspace, run) for run in _runs(workspace, options)]
+    )
     html = environment.get_template("report.html.j2").render(
-        name=workspace.path.stem,
+        name="Report" if options.redact else workspace.path.stem,
         encrypted=workspace.encrypted,
         written=now(),
-        rows=result_rows(workspace, run_id=run_id),
-        ratings=rating_rows(workspace) if run_id is None else [],
+        options=options,
+        content=content,
+        rows=content.rows,
+        ratings=content.ratings,
+        bench=_bench(workspace),
+        figures=[] if for_print else _figures(content),
+        agreement_figure=None if for_print else _agreement_figure(content),
         runs=runs,
         samples=SAMPLES,
         seed=SEED,
+        most_bootstrapped=MOST_BOOTSTRAPPED,
+        for_print=for_print,
     )
     return html, sum(len(run["outputs"]) for run in runs)
 
 
-def _runs(workspace: Workspace, run_id: str | None) -> list[Run]:
-    if run_id is not None:
-        return [workspace.get(Run, run_id)]
-    return workspace.find(Run)
+def _bench(workspace: Workspace) -> Any:
+    """The editing benchmark's tables, where it was run."""
+    from core.editing_bench.results import bench_tables
+
+    return bench_tables(workspace)
+
+
+def _runs(workspace: Workspace, options: ReportOptions) -> list[Run]:
+    if options.run_id is not None:
+        return [workspace.get(Run, options.run_id)]
+    return [run for run in workspace.find(Run) if run.signature.get("bench") != "editeval"]
 
 
 def _run_values(workspace: Workspace, run: Run) -> dict[str, Any]:
@@ -83,22 +143,27 @@ def _run_values(workspace: Workspace, run: Run) -> dict[str, Any]:
 def _output_values(workspace: Workspace, output: Output) -> dict[str, Any]:
     example = workspace.get(Example, output.example_id)
     task, field = task_and_field(workspace, example)
-    scores: dict[str, Score] = {
-        score.metric: score for score in workspace.find(Score, "output_id = ?", (output.id,))
-    }
+    latest = LATEST.format(metric=" AND n.output_id = ?")
+    ids = [row["id"] for row in workspace.query(f"SELECT l.id FROM {latest} l", (output.id,))]
+    scores = [workspace.get(Score, score_id) for score_id in ids]
     return {
         "output": output,
         "example": example,
         "task": task,
         "field": field,
         "sections": _pair_sections(example, output),
-        "scores": list(scores.values()),
+        "scores": scores,
+        "private": is_private(example),
     }
 
 
 def _pair_sections(example: Example, output: Output) -> list[_Section]:
     """Reference and output section by section, then what the output has besides."""
-    pairs = [_Section(*row) for row in align_sections(example.output, output.sections)]
+    private = is_private(example)
+    pairs = [
+        _Section(title, NOT_SHOWN if private and reference else reference, written)
+        for title, reference, written in align_sections(example.output, output.sections)
+    ]
     titles = {section.title for section in pairs}
     rest = [
         _Section(section.title or "Before the first heading", "", section.text, True)
@@ -108,7 +173,74 @@ def _pair_sections(example: Example, output: Output) -> list[_Section]:
     return pairs + rest
 
 
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    title: str
+    svg: Markup
+
+
+def _figures(content: Content) -> list[_Figure]:
+    """A figure for each measure, a line a system."""
+    by_metric: dict[str, list[ResultRow]] = {}
+    for row in content.rows + content.ratings:
+        if row.interval.mean is not None:
+            by_metric.setdefault(row.metric, []).append(row)
+    figures = []
+    for metric, rows in by_metric.items():
+        low, high = _scale(metric, rows)
+        lines = [
+            Line(
+                row.system,
+                row.interval.mean,
+                row.interval.low,
+                row.interval.high,
+                _number(row.interval.mean, metric),
+                row.dots[:200],
+            )
+            for row in rows
+        ]
+        figures.append(_Figure(metric, Markup(means_figure(metric, lines, low=low, high=high))))
+    return figures
+
+
+def _scale(metric: str, rows: list[ResultRow]) -> tuple[float, float]:
+    if metric.startswith(RATING_PREFIX):
+        return 1.0, 5.0
+    values = [value for row in rows for value in row.dots]
+    low, high = min(0.0, *values), max(values)
+    return (0.0, 1.0) if low >= 0 and high <= 1 else (low, high)
+
+
+def _agreement_figure(content: Content) -> Markup | None:
+    if not content.human.rows:
+        return None
+    lines = [
+        Line(
+            row.name,
+            row.without_ties.value,
+            row.without_ties.low,
+            row.without_ties.high,
+            _percent(row.without_ties.value),
+            (),
+            row.kind == "baseline",
+        )
+        for row in content.human.rows
+    ]
+    return Markup(shares_figure("Agreement with people, ties left out", lines))
+
+
 def _number(value: float | None, metric: str = "") -> str:
     if value is None:
         return "–"
-    return f"{value:,.1f}" if metric in _WHOLE or abs(value) > 1.5 else f"{value:.3f}"
+    return f"{value:,.1f}" if metric in _WHOLE or abs(value) > 5.0 else f"{value:.3f}"
+
+
+def _percent(value: float | Interval | Agreement | None) -> str:
+    """A share in per cent, with its bounds where it has some."""
+    if isinstance(value, Interval | Agreement):
+        number = value.mean if isinstance(value, Interval) else value.value
+        text = _percent(number)
+        if value.low is not None and value.high is not None:
+            text += f" [{value.low * 100:.0f}, {value.high * 100:.0f}]"
+        return text
+    return "–" if value is None else f"{value * 100:.0f} %"

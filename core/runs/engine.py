@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from core.errors import Cancelled, ContextOverflowError, KnownError, ModelError
@@ -25,18 +26,20 @@ from core.ports import (
     TextGenerator,
     no_progress,
 )
+from core.runs.long_inputs import fit_input
 from core.runs.prompts import example_prompt
 from core.runs.verbs import DEFAULT_PARAMS, task_and_field
 from core.storage.transaction import Transaction
 from core.storage.workspace import Workspace
 from core.tasks.sections import join_sections, parse_sections
-from core.types import Example, Job, Output, Run, SectionText, System, Task
+from core.types import Example, Job, Output, Run, SectionSpec, SectionText, System, Task
 
 #: Called with an output's id and each piece as it comes.
 PieceCallback = Callable[[str, Piece], None]
 
 _FLUSH_SECONDS = 1.0
 _SMALLEST_ROOM = 64
+_ROOM_FOR_ANSWER = 512
 
 
 def ignore_piece(output_id: str, piece: Piece) -> None:
@@ -85,7 +88,7 @@ def execute_run(
             progress(Progress(done, job.total, failed))
             cancel.raise_if_cancelled()
             finished = _write_output(
-                workspace, output, system, generator, on_piece=on_piece, cancel=cancel
+                workspace, output, run, system, generator, on_piece=on_piece, cancel=cancel
             )
             done += 1
             failed += finished.state == "failed"
@@ -141,6 +144,7 @@ def _finish_output(
 def _write_output(
     workspace: Workspace,
     output: Output,
+    run: Run,
     system: System,
     generator: TextGenerator,
     *,
@@ -150,15 +154,33 @@ def _write_output(
     example = workspace.get(Example, output.example_id)
     task, field = task_and_field(workspace, example)
     params = {**DEFAULT_PARAMS, **system.params}
+    prompt = str(run.signature.get("prompt") or system.prompt)
     stream = _PartialText(workspace, output.id, on_piece)
+    meta = dict(output.meta)
     try:
-        if params["mode"] == "sections" and task.output_sections:
-            written = _write_sections(
-                generator, system, task, field, example, params, stream, cancel
-            )
+        if run.signature.get("bench"):
+            from core.editing_bench.bench import bench_messages
+
+            messages = bench_messages(run, example)
+            written = _write_whole(generator, messages, run.signature["params"], stream, cancel)
         else:
-            messages = example_prompt(system.prompt, task, field, example)
-            written = _write_whole(generator, messages, params, stream, cancel)
+            wanted = partial(_wanted_sections, params, task)
+            fitted = fit_input(
+                generator,
+                str(run.signature.get("context_policy", "refuse")),
+                partial(_longest_prompt, prompt, task, field, wanted()),
+                example,
+                room=_least_room(params, len(wanted())),
+                passages=int(params["retrieve"]),
+            )
+            meta |= fitted.meta
+            example = fitted.example
+            parts = fitted.parts or (example,)
+            texts = [
+                _write_part(generator, prompt, task, field, part, params, wanted(), stream, cancel)
+                for part in parts
+            ]
+            written = texts[0] if len(texts) == 1 else _join_parts(texts)
     except ModelError as error:
         stream.flush()
         details = f" ({error.details.strip().splitlines()[-1]})" if error.details.strip() else ""
@@ -172,6 +194,7 @@ def _write_output(
     empty = not written.text.strip()
     return replace(
         output,
+        meta=meta,
         state="failed" if empty else "done",
         error="The model answered with nothing." if empty else "",
         text=written.text,
@@ -183,6 +206,56 @@ def _write_output(
         completion_tokens=written.completion_tokens,
         seconds=round(written.seconds, 3),
         finished=now(),
+    )
+
+
+def _wanted_sections(params: Mapping[str, Any], task: Task) -> tuple[SectionSpec, ...]:
+    """The sections asked for one by one; () for one answer."""
+    return task.output_sections if params["mode"] == "sections" else ()
+
+
+def _longest_prompt(
+    prompt: str, task: Task, field: str, wanted: Sequence[SectionSpec], example: Example
+) -> tuple[Message, ...]:
+    """The longest of the prompts an example leads to, for measuring."""
+    if not wanted:
+        return example_prompt(prompt, task, field, example)
+    longest = max(wanted, key=lambda spec: len(spec.title) + len(spec.description))
+    return example_prompt(prompt, task, field, example, longest)
+
+
+def _least_room(params: Mapping[str, Any], sections: int) -> int:
+    """Tokens to keep free for an answer."""
+    return min(int(params["max_tokens"]) // max(1, sections), _ROOM_FOR_ANSWER)
+
+
+def _write_part(
+    generator: TextGenerator,
+    prompt: str,
+    task: Task,
+    field: str,
+    example: Example,
+    params: Mapping[str, Any],
+    wanted: Sequence[SectionSpec],
+    stream: _PartialText,
+    cancel: Cancellation,
+) -> _Written:
+    if wanted:
+        return _write_sections(generator, prompt, task, field, example, params, stream, cancel)
+    messages = example_prompt(prompt, task, field, example)
+    return _write_whole(generator, messages, params, stream, cancel)
+
+
+def _join_parts(texts: Sequence[_Written]) -> _Written:
+    """What was written from the parts of a long input, one after the other."""
+    finishes = [written.finish for written in texts]
+    return _Written(
+        "\n\n".join(written.text for written in texts if written.text),
+        "\n\n".join(written.thinking for written in texts if written.thinking),
+        next((finish for finish in ("cancelled", "length") if finish in finishes), "stop"),
+        sum(written.prompt_tokens for written in texts),
+        sum(written.completion_tokens for written in texts),
+        sum(written.seconds for written in texts),
     )
 
 
@@ -206,7 +279,7 @@ def _write_whole(
 
 def _write_sections(
     generator: TextGenerator,
-    system: System,
+    prompt: str,
     task: Task,
     field: str,
     example: Example,
@@ -220,7 +293,7 @@ def _write_sections(
     generations: list[Generation] = []
     for spec in task.output_sections:
         stream.start_section(spec.title)
-        messages = example_prompt(system.prompt, task, field, example, spec)
+        messages = example_prompt(prompt, task, field, example, spec)
         generation = _generate(generator, messages, share, stream, cancel)
         generations.append(generation)
         sections.append(SectionText(title=spec.title, text=generation.text.strip()))

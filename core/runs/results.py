@@ -6,7 +6,7 @@ import math
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -39,7 +39,9 @@ __all__ = [
 
 #: Up to here the interval of a mean is a bootstrap; above it is the normal one, which by then agrees
 #: with it in the digits shown, and which costs nothing.
-MOST_BOOTSTRAPPED = 2_000
+MOST_BOOTSTRAPPED = 400
+#: More dots than this in a plot say no more.
+MOST_DOTS = 400
 _Z = 1.959963984540054
 _ROWS = 4_096
 
@@ -49,7 +51,10 @@ Key = tuple[str, str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """One system's mean on one metric; ``group`` holds the values of the groupings asked for."""
+    """One system's mean on one metric; ``group`` holds the values of the groupings asked for.
+
+    ``dots`` are values to draw, all of them or `MOST_DOTS` spread evenly over them.
+    """
 
     system_id: str
     system: str
@@ -59,6 +64,7 @@ class ResultRow:
     reasons: Mapping[str, int] = field(default_factory=dict)
     signatures: tuple[str, ...] = ()
     group: tuple[str, ...] = ()
+    dots: tuple[float, ...] = ()
 
     @property
     def method(self) -> str:
@@ -100,15 +106,11 @@ def result_rows(
     rows = _rows(reads, query, parameters, groups=len(by))
     signatures = _signatures(reads, {row.metric for row in rows})
     return [
-        ResultRow(
-            row.system_id,
-            row.system,
-            row.metric,
-            row.interval,
-            row.unscored,
-            row.reasons,
-            signatures.get((row.system_id, row.metric), signatures.get(("", row.metric), ())),
-            row.group,
+        replace(
+            row,
+            signatures=signatures.get(
+                (row.system_id, row.metric), signatures.get(("", row.metric), ())
+            ),
         )
         for row in rows
     ]
@@ -165,6 +167,7 @@ def _rows(reads: Reads, query: str, parameters: Sequence[Any], *, groups: int) -
             dict(reasons[key]),
             (),
             key[2],
+            tuple(found[:: max(1, math.ceil(len(found) / MOST_DOTS))]),
         )
         for key, found in values.items()
     ]

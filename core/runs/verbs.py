@@ -12,9 +12,11 @@ from core.runs.prompts import SECTION_PROMPT, WHOLE_PROMPT, prompt_hash
 from core.storage.reads import Reads
 from core.storage.transaction import Transaction
 from core.types import Example, Field, Output, Run, SectionText, System, Task
+from core.types.evaluation import CONTEXT_POLICIES, ContextPolicy
 
 #: A system's parameters with their defaults (DOLOMITES: temperature 0.1, up to 4,096 new tokens).
-#: ``mode`` is 'whole' for one answer, 'sections' for one answer a section.
+#: ``mode`` is 'whole' for one answer, 'sections' for one answer a section. ``retrieve`` is how many
+#: passages of the input the model is given, those nearest to the task; 0 for the full text.
 DEFAULT_PARAMS: Mapping[str, Any] = {
     "mode": "whole",
     "max_tokens": 4096,
@@ -23,6 +25,7 @@ DEFAULT_PARAMS: Mapping[str, Any] = {
     "min_p": 0.0,
     "repeat_penalty": 1.0,
     "seed": 0,
+    "retrieve": 0,
 }
 
 
@@ -57,6 +60,7 @@ def _check_ranges(params: Mapping[str, Any]) -> None:
         "top_p": (0.0, 1.0),
         "min_p": (0.0, 1.0),
         "repeat_penalty": (0.5, 2.0),
+        "retrieve": (0, 1_000),
     }
     for name, (low, high) in ranges.items():
         if name in params and not low <= params[name] <= high:
@@ -171,10 +175,25 @@ def add_run(
     system_id: str,
     example_ids: Sequence[str],
     *,
+    prompt: str = "",
+    policy: ContextPolicy = "refuse",
     signature: Mapping[str, Any] | None = None,
 ) -> Run:
-    """Write down a run: its job and one pending output for each example, before any is written."""
+    """Write down a run: its job and one pending output for each example, before any is written.
+
+    Parameters
+    ----------
+    prompt
+        Another prompt than the system's own.
+    policy
+        What happens to an input longer than the model's context; stands in the signature.
+    """
     system = tx.get(System, system_id)
+    if policy not in CONTEXT_POLICIES:
+        raise UsageError(
+            f"'{policy}' says not what to do with long inputs.",
+            remedy=f"Use {', '.join(CONTEXT_POLICIES)}.",
+        )
     if system.kind != "model":
         raise UsageError(
             f"The system '{system.name}' holds imported outputs and cannot write.",
@@ -196,12 +215,13 @@ def add_run(
             system_id=system_id,
             job_id=job.id,
             started=now(),
-            prompt_hash=prompt_hash(system.prompt),
+            prompt_hash=prompt_hash(prompt or system.prompt),
             signature={
                 "system": system.name,
                 "model": system.model_id,
                 "sha256": system.model_sha256,
-                "prompt": system.prompt,
+                "prompt": prompt or system.prompt,
+                "context_policy": policy,
                 "params": {**DEFAULT_PARAMS, **system.params},
                 **(signature or {}),
             },

@@ -145,6 +145,20 @@ class ImportMapping:
     mapping: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunScore:
+    """A metric's value for a whole run, where that is not the mean of its outputs' values."""
+
+    id: str
+    run_id: str
+    metric: str
+    value: float | None
+    components: Mapping[str, Json] = field(default_factory=dict)
+    unscored: str = ""
+    signature: str = ""
+    scored: str = ""
+
+
 #: Stored kinds by the name of their table.
 STORED: dict[str, type] = {
     "experiment": Experiment,
@@ -156,4 +170,5 @@ STORED: dict[str, type] = {
     "rubric_tick": RubricTick,
     "blinding": Blinding,
     "import_mapping": ImportMapping,
+    "run_score": RunScore,
 }

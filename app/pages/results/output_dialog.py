@@ -1,22 +1,40 @@
-"""The output behind a number: reference and output side by side, with all its scores."""
+"""The output behind a number: reference and output side by side, its scores, and what is wrong with it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from app import theme
-from app.operations import run_query
-from app.pages.results.table import MEASURES, measure_title, measure_value
+from app.operations import run_query, run_verb
+from app.pages.results.table import measure_title, measure_value
 from app.strings import count_of, say
 from app.widgets.basics import Card, label
+from app.widgets.buttons import Button
 from app.widgets.dialogs import Dialog
 from app.widgets.notice import Notice
-from app.widgets.reader import Reader, ScrollPair
+from app.widgets.reader import Mark, Reader, ScrollPair
+from core.runs.measures import MEASURES
+from core.runs.tags import remove_tag, tag_output, tags_of
 from core.storage.workspace import Workspace
 from core.types import Example, Output, Run, SectionText, System
+from core.types.evaluation import OUTPUT_TAGS, OutputTag
+
+TAG_WORDS = {
+    "lacking_depth": "Lacking depth",
+    "verbose": "Verbose",
+    "missing_information": "Missing information",
+    "wrong": "Wrong",
+    "structure": "Structure",
+}
+
+
+def tag_word(tag: str) -> str:
+    """A tag for people."""
+    return say(TAG_WORDS.get(tag, tag))
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +47,9 @@ class OutputView:
     written: tuple[SectionText, ...]
     measures: tuple[tuple[str, float | None, str], ...]
     hidden: bool
+    output_id: str
+    text: str
+    tags: tuple[OutputTag, ...]
 
 
 def read_output_view(workspace: Workspace, output_id: str, person_id: str) -> OutputView:
@@ -53,6 +74,9 @@ def read_output_view(workspace: Workspace, output_id: str, person_id: str) -> Ou
         output.sections or (SectionText(title="", text=output.text),),
         tuple((row["metric"], row["value"], row["reason"]) for row in measures),
         bool(waits),
+        output_id,
+        output.text,
+        tuple(tags_of(workspace, output_id)),
     )
 
 
@@ -85,12 +109,89 @@ class OutputDialog(Dialog):
             split.addWidget(card)
             self.cards.append(card)
         self.body.addWidget(split, 1)
+        self.body.addLayout(self._make_tags())
         self.close_button = self.add_button(say("Close"), self.accept, "primary")
+        self._output_id = output_id
+        self._view: OutputView | None = None
+        self._load()
+
+    def _load(self) -> None:
         run_query(
-            self, read_output_view, self.session.workspace, output_id, self.session.person_id
+            self, read_output_view, self.session.workspace, self._output_id, self.session.person_id
         ).success(self._fill)
 
+    def _make_tags(self) -> QVBoxLayout:
+        """Buttons that mark the selected words, or the whole output; the marks there are beside."""
+        self.tag_buttons: dict[str, Button] = {}
+        line = QHBoxLayout()
+        line.setSpacing(theme.S)
+        line.addWidget(label(say("What is wrong"), "strong"))
+        for tag in OUTPUT_TAGS:
+            button = Button(tag_word(tag), "choice")
+            button.setCheckable(True)
+            button.setToolTip(
+                say("Marks the selected words, or the whole output without a selection")
+            )
+            button.clicked.connect(partial(self.toggle_tag, tag))
+            self.tag_buttons[tag] = button
+            line.addWidget(button)
+        line.addStretch(1)
+        self.tags_label = label("", "muted", wrap=True)
+        box = QVBoxLayout()
+        box.setSpacing(theme.XS)
+        box.addLayout(line)
+        box.addWidget(self.tags_label)
+        return box
+
+    def toggle_tag(self, tag: str) -> None:
+        """Mark the selection or the output with a tag; take a mark on the whole output back."""
+        view = self._view
+        if view is None or view.hidden:
+            return
+        start, end = self._selection(view)
+        whole = [
+            t
+            for t in view.tags
+            if t.tag == tag and t.start < 0 and t.person_id == self.session.person_id
+        ]
+        if start < 0 and whole:
+            run_verb(self, say("Take back a mark"), remove_tag, whole[0].id).end(self._load)
+            return
+        run_verb(
+            self,
+            say("Mark: {tag}", tag=tag_word(tag)),
+            tag_output,
+            view.output_id,
+            self.session.person_id,
+            tag,
+            start=start,
+            end=end,
+        ).end(self._load)
+
+    def _selection(self, view: OutputView) -> tuple[int, int]:
+        """The selected words as a stretch of the output's text; (-1, -1) where it is not one."""
+        chosen = self.output.textCursor().selectedText().replace("\u2029", "\n").strip()
+        place = view.text.find(chosen) if chosen else -1
+        return (place, place + len(chosen)) if place >= 0 else (-1, -1)
+
+    def _show_tags(self, view: OutputView) -> None:
+        mine = {t.tag for t in view.tags if t.start < 0 and t.person_id == self.session.person_id}
+        for tag, button in self.tag_buttons.items():
+            button.setChecked(tag in mine)
+            button.setEnabled(not view.hidden)
+        passages = [t for t in view.tags if t.start >= 0]
+        self.tags_label.setText(
+            " · ".join(f"{tag_word(t.tag)}: “{view.text[t.start : t.end]}”" for t in passages)
+        )
+        self.tags_label.setVisible(bool(passages))
+        self.output.set_marks(
+            Mark(section, start, start + len(words), ground="warning_ground", underline=True)
+            for words in (view.text[t.start : t.end] for t in passages)
+            for section, start in _places(view.written, words)
+        )
+
     def _fill(self, view: OutputView) -> None:
+        self._view = view
         self.title_label.setText(view.title)
         measures = [
             f"{measure_title(metric)} {measure_value(metric, value)}" + (f" ({why})" if why else "")
@@ -100,9 +201,20 @@ class OutputDialog(Dialog):
         self.notice.setVisible(view.hidden)
         if view.hidden:
             self.facts.setText(view.system)
+            self._show_tags(replace(view, tags=()))
             return
         self.facts.setText(" · ".join([view.system, *measures]))
         self.output.set_sections(view.written)
         for card, sections in zip(self.cards, (view.reference, view.written), strict=True):
             words = sum(len(section.text.split()) for section in sections)
             card.note_label.setText(count_of(words, "word", "words"))
+        self._show_tags(view)
+
+
+def _places(sections: tuple[SectionText, ...], words: str) -> list[tuple[int, int]]:
+    """Where words stand in the sections shown, in code points: the first place."""
+    for number, section in enumerate(sections):
+        place = section.text.find(words)
+        if place >= 0:
+            return [(number, place)]
+    return []

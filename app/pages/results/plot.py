@@ -1,33 +1,90 @@
-"""A plot for each measure: every output a faint dot, the mean and its interval on top."""
+"""Figures: each measure with every output a faint dot and the mean on top; shares as bars."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
 import pyqtgraph as pg
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QColor, QWheelEvent
 from PySide6.QtWidgets import QFrame
 
 from app import theme
+from app.pages.results.export import Lines, save_plot, write_plot
 from app.pages.results.table import Results, describe_cell, measure_title
-from app.strings import shorten
+from app.strings import format_number, say, shorten
 from app.widgets.basics import Card
+from app.widgets.buttons import IconButton
 
 _ROW, _AXIS = 40, 44
 _NAME = 22
 
 
-class MetricPlot(Card):
+class Figure(Card):
+    """A card with a plot that can be saved as SVG, PNG or CSV. Subclasses draw and give the numbers."""
+
+    #: The figure was written: the file's path.
+    saved = Signal(object)
+
+    def __init__(self, title: str) -> None:
+        super().__init__(title)
+        self.file_name = title
+        self.save_button = IconButton("download", say("Save the figure: {title}", title=title))
+        self.save_button.clicked.connect(self.save)
+        self.header.addWidget(self.save_button)
+        self.plot = _Plot()
+        self.plot.setAccessibleName(title)
+        self.add(self.plot)
+
+    def lines(self) -> Lines:
+        """The numbers behind the figure, a heading first."""
+        raise NotImplementedError
+
+    @Slot()
+    def save(self) -> None:
+        """Ask for a file and write the figure."""
+        save_plot(self, self.plot, self.lines, self.file_name, self.saved.emit)
+
+    def write(self, path: Path) -> None:
+        """Write the figure; what is written goes by the file's ending."""
+        write_plot(self, self.plot, self.lines(), path, self.saved.emit)
+
+    def _dress_axes(self, ticks: list[tuple[float, str]], span: tuple[float, float]) -> None:
+        current = theme.current()
+        item = self.plot.getPlotItem()
+        for side in ("left", "bottom"):
+            axis = item.getAxis(side)
+            axis.setPen(pg.mkPen(current.color("border")))
+            axis.setTextPen(pg.mkPen(current.color("text" if side == "left" else "muted")))
+            axis.setStyle(tickFont=current.ui_font(theme.SMALL), tickLength=0)
+        item.getAxis("left").setTicks([ticks])
+        item.showGrid(x=True, y=False, alpha=0.12)
+        item.setYRange(-len(ticks) + 0.4, 0.6, padding=0)
+        item.setXRange(*span, padding=0.04)
+
+
+class MetricPlot(Figure):
     """One measure, a line a system. The table beside it says the same to a screen reader."""
 
     def __init__(self, results: Results, metric: str) -> None:
         super().__init__(measure_title(metric))
         self._results, self._metric = results, metric
-        self._plot = _Plot()
-        self._plot.setAccessibleName(measure_title(metric))
-        self._plot.setAccessibleDescription(self._in_words())
-        self.add(self._plot)
+        self.plot.setAccessibleDescription(self._in_words())
         theme.notifier().changed.connect(self._draw)
         self._draw()
+
+    def lines(self) -> Lines:
+        found: list[list[Any]] = [["system", "measure", "mean", "low", "high", "n", "values"]]
+        for line, name in self._results.systems:
+            row = self._results.cells.get((line, self._metric))
+            if row is not None:
+                i = row.interval
+                values = " ".join(f"{value:.6g}" for value in row.dots)
+                found.append([name, self._metric, i.mean, i.low, i.high, i.n, values])
+        return found
 
     def _in_words(self) -> str:
         parts = []
@@ -39,22 +96,26 @@ class MetricPlot(Card):
 
     def _draw(self) -> None:
         current = theme.current()
-        item = self._plot.getPlotItem()
+        item = self.plot.getPlotItem()
         item.clear()
-        self._plot.setBackground(current.color("surface"))
-        self._plot.setFixedHeight(current.px(_ROW * len(self._results.systems) + _AXIS))
+        self.plot.setBackground(current.color("surface"))
+        self.plot.setFixedHeight(current.px(_ROW * len(self._results.systems) + _AXIS))
         ticks = []
+        colours: dict[str, int] = {}
         for place, (system_id, name) in enumerate(self._results.systems):
             # The first system on top, as in the table.
             height = -place
             ticks.append((height, shorten(name, _NAME)))
             series = current.tokens.plot_series
-            self._draw_system(system_id, height, QColor(series[place % len(series)]))
-        self._dress_axes(ticks)
+            # One colour a system, also where the table is split and a system has several lines.
+            system = system_id.split("\n", 1)[0]
+            number = colours.setdefault(system, len(colours))
+            self._draw_system(system_id, height, QColor(series[number % len(series)]))
+        self._dress_axes(ticks, self._range())
 
     def _draw_system(self, system_id: str, height: float, color: QColor) -> None:
         current = theme.current()
-        item = self._plot.getPlotItem()
+        item = self.plot.getPlotItem()
         values = self._results.values.get((system_id, self._metric), ())
         faint = QColor(color)
         faint.setAlpha(90)
@@ -87,20 +148,6 @@ class MetricPlot(Card):
             )
         )
 
-    def _dress_axes(self, ticks: list[tuple[float, str]]) -> None:
-        current = theme.current()
-        item = self._plot.getPlotItem()
-        for side in ("left", "bottom"):
-            axis = item.getAxis(side)
-            axis.setPen(pg.mkPen(current.color("border")))
-            axis.setTextPen(pg.mkPen(current.color("text" if side == "left" else "muted")))
-            axis.setStyle(tickFont=current.ui_font(theme.SMALL), tickLength=0)
-        item.getAxis("left").setTicks([ticks])
-        item.showGrid(x=True, y=False, alpha=0.12)
-        item.setYRange(-len(ticks) + 0.4, 0.6, padding=0)
-        low, high = self._range()
-        item.setXRange(low, high, padding=0.04)
-
     def _range(self) -> tuple[float, float]:
         """The natural scale where there is one, so that small differences look small."""
         if self._metric.startswith("rating"):
@@ -114,6 +161,95 @@ class MetricPlot(Card):
         if low >= 0 and high <= 1:
             return 0.0, 1.0
         return low, high if high > low else low + 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A bar: what it is of, how much, its interval, of how many; ``plain`` ones are baselines."""
+
+    name: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    reason: str = ""
+    plain: bool = False
+
+
+class ShareBars(Figure):
+    """Shares from 0 to 100 % as bars with their intervals, such as agreement or win rates."""
+
+    def __init__(
+        self, title: str, note: str, shares: Sequence[Share], *, half: bool = False
+    ) -> None:
+        super().__init__(title)
+        self.note_label.setText(note)
+        self.shares = tuple(shares)
+        self._half = half
+        self.plot.setAccessibleDescription("; ".join(share_in_words(s) for s in self.shares))
+        theme.notifier().changed.connect(self._draw)
+        self._draw()
+
+    def lines(self) -> Lines:
+        return [
+            ["name", "value", "low", "high", "n", "reason"],
+            *([s.name, s.value, s.low, s.high, s.n, s.reason] for s in self.shares),
+        ]
+
+    def _draw(self) -> None:
+        current = theme.current()
+        item = self.plot.getPlotItem()
+        item.clear()
+        self.plot.setBackground(current.color("surface"))
+        self.plot.setFixedHeight(current.px(_ROW * len(self.shares) + _AXIS))
+        ticks = []
+        for place, share in enumerate(self.shares):
+            ticks.append((-place, shorten(share.name, _NAME)))
+            self._draw_share(-place, share)
+        self._dress_axes(ticks, (0.0, 1.18))
+        item.getAxis("bottom").setTicks([[(v / 4, f"{v * 25} %") for v in range(5)]])
+        if self._half:
+            item.addItem(
+                pg.InfiniteLine(
+                    0.5, pen=pg.mkPen(current.color("muted"), style=Qt.PenStyle.DotLine)
+                )
+            )
+
+    def _draw_share(self, height: float, share: Share) -> None:
+        current = theme.current()
+        item = self.plot.getPlotItem()
+        words = say("no value") if share.value is None else f"{share.value * 100:.0f} %"
+        if share.value is not None:
+            color = current.color("control_border" if share.plain else "accent")
+            item.addItem(
+                pg.BarGraphItem(
+                    x0=[0], y=[height], width=[share.value], height=0.42, brush=color, pen=None
+                )
+            )
+        if share.low is not None and share.high is not None:
+            item.plot(
+                [share.low, share.high],
+                [height, height],
+                pen=pg.mkPen(current.color("text"), width=current.px(2)),
+            )
+        text = pg.TextItem(words, color=current.color("text"), anchor=(0, 0.5))
+        text.setFont(current.ui_font(theme.SMALL))
+        text.setPos(max(share.value or 0.0, share.high or 0.0) + 0.02, height)
+        item.addItem(text)
+
+
+def share_in_words(share: Share) -> str:
+    """A bar for a screen reader."""
+    if share.value is None:
+        return f"{share.name}: {share.reason or say('no value')}"
+    text = f"{share.name}: {share.value * 100:.1f} %"
+    if share.low is not None and share.high is not None:
+        text += say(
+            ", 95 % interval {low} to {high}",
+            low=f"{share.low * 100:.1f}",
+            high=f"{share.high * 100:.1f}",
+        )
+    return text + say(", of {n}", n=format_number(share.n))
 
 
 def _jitter(place: int) -> float:

@@ -14,6 +14,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 
 from app.strings import count_of, format_number, say
 from core.metrics.bootstrap import SAMPLES, SEED
+from core.runs.measures import RATING_PREFIX
 from core.runs.results import ResultRow, rating_rows, result_rows
 from core.runs.scoring import DEFAULT_METRICS
 from core.settings import write_atomically
@@ -22,7 +23,6 @@ from core.types import RATING_AXES
 
 AnyIndex = QModelIndex | QPersistentModelIndex
 
-RATING_PREFIX = "rating: "
 _RATINGS = tuple(RATING_PREFIX + axis.replace("_", " ") for axis in RATING_AXES)
 _TITLES = {
     "section_presence": "Sections present",
@@ -33,30 +33,25 @@ _TITLES = {
     "sari": "SARI",
     "gleu": "GLEU",
     "length": "Length, words",
-    "exact_match": "Exact match",
+    "em": "Exact match",
+    "em_diff": "EM-Diff",
+    "ibleu": "iBLEU",
+    "rougeLsum": "ROUGE-Lsum",
+    "update_rouge1": "UpdateROUGE-1",
+    "nli": "NLI",
+    "clear": "CLEAR F1",
+    "flesch_kincaid": "Reading grade",
 }
-
-#: Every measure of every output: latest scores, and ratings that were submitted.
-MEASURES = """(
-    SELECT s.id AS id, s.output_id AS output_id, s.metric AS metric, s.value AS value,
-           s.unscored AS reason
-    FROM score s WHERE s.deleted = 0 AND s.id = (
-        SELECT max(n.id) FROM score n
-        WHERE n.output_id = s.output_id AND n.metric = s.metric AND n.deleted = 0)
-    UNION ALL
-    SELECT g.id, g.output_id, 'rating: ' || replace(g.axis, '_', ' '), g.value, ''
-    FROM rating g JOIN review_item v ON v.output_id = g.output_id AND v.person_id = g.person_id
-        AND v.state = 'submitted' AND v.deleted = 0
-    WHERE g.deleted = 0
-)"""
 
 _CSV_COLUMNS = (
     "system",
+    "group",
     "measure",
     "mean",
     "low",
     "high",
     "standard_error",
+    "interval",
     "n",
     "unscored",
     "reasons",
@@ -65,8 +60,20 @@ _CSV_COLUMNS = (
     "bootstrap_seed",
 )
 
-#: More dots than this in a plot say no more.
-_DOTS = 400
+#: What the table can be split by, key and words; '' for not at all.
+SPLITS = (
+    ("", "not split"),
+    ("field", "field"),
+    ("task", "task"),
+    ("section", "section"),
+    ("length", "length"),
+    ("split", "split"),
+    ("prompt", "prompt"),
+    ("expert", "expert"),
+    ("item", "rubric item"),
+)
+#: Splits whose rows are not those of whole outputs.
+_OWN_ROWS = frozenset({"section", "expert", "item"})
 
 
 def measure_title(metric: str) -> str:
@@ -80,14 +87,17 @@ def measure_value(metric: str, value: float | None) -> str:
     """A value with as many digits as it deserves; a dash for none."""
     if value is None:
         return "–"
-    if metric == "length":
+    if metric in ("length", "sari", "bleu", "flesch_kincaid"):
         return format_number(value, 1)
     return format_number(value, 2 if metric.startswith(RATING_PREFIX) else 3)
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Everything the page shows: cells by (system id, metric), and the values behind them."""
+    """Everything the page shows: a line a system, or a line a system and group where it is split.
+
+    ``systems`` holds (line, name) pairs; a line is a system's id, and its group after a line end.
+    """
 
     systems: tuple[tuple[str, str], ...] = ()
     metrics: tuple[str, ...] = ()
@@ -95,9 +105,10 @@ class Results:
     values: Mapping[tuple[str, str], Sequence[float]] = field(default_factory=dict)
     outputs: int = 0
     examples: int = 0
+    by: str = ""
 
     def unscored(self, system_id: str) -> int:
-        """How many scores of a system could not be had."""
+        """How many scores of a line could not be had."""
         return sum(row.unscored for (system, _m), row in self.cells.items() if system == system_id)
 
     def reasons(self, system_id: str) -> dict[str, int]:
@@ -110,41 +121,51 @@ class Results:
         return dict(reasons)
 
 
-def read_results(workspace: Workspace) -> Results:
+def line_of(row: ResultRow) -> str:
+    """The line of the table a row stands in."""
+    return "\n".join((row.system_id, *row.group))
+
+
+def _line_name(row: ResultRow) -> str:
+    return " · ".join((row.system, *(group or say("none") for group in row.group)))
+
+
+def all_rows(workspace: Workspace, by: str = "") -> list[ResultRow]:
+    """Scores and, where they can be split the same way, people's ratings."""
+    groups = (by,) if by else ()
+    rows = result_rows(workspace, groups)
+    return rows if by in _OWN_ROWS else rows + rating_rows(workspace, groups)
+
+
+def read_results(workspace: Workspace, by: str = "") -> Results:
     """Means, intervals and values; for a thread of the pool."""
-    rows = result_rows(workspace) + rating_rows(workspace)
-    cells = {(row.system_id, row.metric): row for row in rows}
-    systems = {row.system_id: row.system for row in rows}
+    rows = all_rows(workspace, by)
+    cells = {(line_of(row), row.metric): row for row in rows}
+    lines = {line_of(row): _line_name(row) for row in rows}
     found = {row.metric for row in rows}
     first = [m for m in DEFAULT_METRICS if m in found]
     last = [m for m in _RATINGS if m in found]
     metrics = (*first, *sorted(found - set(first) - set(last)), *last)
-    values: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for row in workspace.query(
-        f"SELECT r.system_id, m.metric, m.value FROM {MEASURES} m JOIN output o ON"
-        " o.id = m.output_id AND o.deleted = 0 JOIN run r ON r.id = o.run_id AND r.deleted = 0"
-        " WHERE m.value IS NOT NULL ORDER BY m.id"
-    ):
-        dots = values[row["system_id"], row["metric"]]
-        if len(dots) < _DOTS:
-            dots.append(row["value"])
+    # From the index `output_run_facts`, without a look at the texts.
     counts = workspace.query(
-        "SELECT count(*) AS outputs, count(DISTINCT example_id) AS examples FROM output o"
-        " WHERE o.state = 'done' AND o.deleted = 0"
+        "SELECT count(*) AS outputs, count(DISTINCT o.example_id) AS examples FROM run r"
+        " JOIN output o INDEXED BY output_run_facts ON o.run_id = r.id AND o.state = 'done'"
+        " AND o.deleted = 0 WHERE r.deleted = 0"
     )[0]
     return Results(
-        tuple(sorted(systems.items(), key=lambda item: item[1].casefold())),
+        tuple(sorted(lines.items(), key=lambda item: (item[1].casefold(), item[0]))),
         metrics,
         cells,
-        dict(values),
+        {key: row.dots for key, row in cells.items()},
         counts["outputs"],
         counts["examples"],
+        by,
     )
 
 
-def write_csv(workspace: Workspace, path: Path) -> int:
+def write_csv(workspace: Workspace, path: Path, by: str = "") -> int:
     """Write the table, one line a system and measure, with all that is needed to repeat it."""
-    rows = result_rows(workspace) + rating_rows(workspace)
+    rows = all_rows(workspace, by)
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(_CSV_COLUMNS)
@@ -152,15 +173,17 @@ def write_csv(workspace: Workspace, path: Path) -> int:
         interval = row.interval
         writer.writerow(
             (
-                _plain(row.system),
+                plain_cell(row.system),
+                plain_cell("; ".join(row.group)),
                 row.metric,
                 interval.mean,
                 interval.low,
                 interval.high,
                 interval.error,
+                row.method,
                 interval.n,
                 row.unscored,
-                _plain("; ".join(f"{count} x {why}" for why, count in row.reasons.items())),
+                plain_cell("; ".join(f"{count} x {why}" for why, count in row.reasons.items())),
                 "; ".join(row.signatures),
                 SAMPLES,
                 SEED,
@@ -170,7 +193,7 @@ def write_csv(workspace: Workspace, path: Path) -> int:
     return len(rows)
 
 
-def _plain(text: str) -> str:
+def plain_cell(text: str) -> str:
     """Text that no spreadsheet takes for a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t")) else text
 

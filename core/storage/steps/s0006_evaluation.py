@@ -92,6 +92,14 @@ def climb(db: Database) -> None:
         "kind TEXT NOT NULL, columns TEXT NOT NULL, mapping TEXT NOT NULL",
         "kind, columns",
     )
+    create_table(
+        db,
+        "run_score",
+        """run_id TEXT NOT NULL REFERENCES run (id), metric TEXT NOT NULL, value REAL,
+        components TEXT NOT NULL, unscored TEXT NOT NULL, signature TEXT NOT NULL,
+        scored TEXT NOT NULL""",
+        "run_id, metric",
+    )
     # Results are read from these alone: neither the texts of outputs nor scores' rows are touched.
     db.execute("DROP INDEX score_output_id_metric")
     db.execute(

@@ -1,0 +1,87 @@
+"""A plot as a file: SVG, PNG, or the numbers behind it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyqtgraph as pg
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice
+from PySide6.QtWidgets import QWidget
+
+from app.operations import run_query
+from app.pages.results.table import plain_cell
+from app.strings import say
+from app.widgets.dialogs import choose_new_file
+from core.settings import write_atomically
+
+#: What a file dialog offers.
+FILTERS = "SVG (*.svg);;PNG (*.png);;CSV (*.csv)"
+_PNG_SCALE = 2
+
+Lines = Sequence[Sequence[Any]]
+
+
+def svg_bytes(plot: pg.PlotWidget) -> bytes:
+    """The plot as drawn, as SVG without references to anything outside."""
+    from pyqtgraph.exporters import SVGExporter
+
+    made = SVGExporter(plot.getPlotItem()).export(toBytes=True)
+    return made if isinstance(made, bytes) else str(made).encode()
+
+
+def png_bytes(plot: pg.PlotWidget) -> bytes:
+    """The plot as drawn, twice as large as on the screen."""
+    from pyqtgraph.exporters import ImageExporter
+
+    exporter = ImageExporter(plot.getPlotItem())
+    exporter.parameters()["width"] = max(200, plot.width() * _PNG_SCALE)
+    image = exporter.export(toBytes=True)
+    data = QByteArray()
+    buffer = QBuffer(data)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    image.save(buffer, "PNG")
+    return bytes(data.data())
+
+
+def csv_bytes(lines: Lines) -> bytes:
+    """Numbers as CSV, text made safe for spreadsheets."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    for line in lines:
+        writer.writerow([plain_cell(cell) if isinstance(cell, str) else cell for cell in line])
+    return stream.getvalue().encode()
+
+
+def plot_file(plot: pg.PlotWidget, lines: Lines, path: Path) -> bytes:
+    """What to write for a path, by its ending; on the UI thread, since it draws."""
+    suffix = path.suffix.casefold()
+    if suffix == ".png":
+        return png_bytes(plot)
+    return csv_bytes(lines) if suffix == ".csv" else svg_bytes(plot)
+
+
+def save_plot(
+    owner: QWidget,
+    plot: pg.PlotWidget,
+    lines: Callable[[], Lines],
+    name: str,
+    done: Callable[[Path], object],
+) -> None:
+    """Ask for a file and write the plot, or its numbers, into it."""
+
+    def write(paths: list[Path]) -> None:
+        write_plot(owner, plot, lines(), paths[0], done)
+
+    choose_new_file(owner, say("Save the figure"), FILTERS, f"{name}.svg", write)
+
+
+def write_plot(
+    owner: QWidget, plot: pg.PlotWidget, lines: Lines, path: Path, done: Callable[[Path], object]
+) -> None:
+    """Draw on this thread, write on another."""
+    data = plot_file(plot, lines, path)
+    run_query(owner, write_atomically, path, data).success(lambda _none: done(path))

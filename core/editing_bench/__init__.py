@@ -1,0 +1,1 @@
+"""The editing benchmark: EditEval's tasks, instructions, formats, baselines and tables."""

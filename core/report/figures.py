@@ -1,0 +1,89 @@
+"""Figures of the report as SVG drawn by hand: means with intervals, and shares as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+_ROW, _LEFT, _WIDTH, _RIGHT = 30, 230, 470, 90
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a figure: its name, a value with bounds, the text beside it, and dots behind it."""
+
+    name: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    text: str = ""
+    dots: Sequence[float] = ()
+    plain: bool = False
+
+
+def means_figure(title: str, lines: Sequence[Line], *, low: float, high: float) -> str:
+    """Dots, mean and interval of each line on a scale from ``low`` to ``high``."""
+    return _figure(title, lines, low, high, bars=False)
+
+
+def shares_figure(title: str, lines: Sequence[Line]) -> str:
+    """Bars from 0 to 100 % with their intervals and a line at one half."""
+    return _figure(title, lines, 0.0, 1.0, bars=True)
+
+
+def _figure(title: str, lines: Sequence[Line], low: float, high: float, *, bars: bool) -> str:
+    span = high - low if high > low else 1.0
+
+    def x(value: float) -> float:
+        return round(_LEFT + (min(max(value, low), high) - low) / span * _WIDTH, 1)
+
+    height = _ROW * len(lines) + 30
+    parts = [
+        f'<svg class="figure" role="img" aria-label="{escape(title, quote=True)}"'
+        f' viewBox="0 0 {_LEFT + _WIDTH + _RIGHT} {height}" width="100%">',
+        f"<title>{escape(title)}</title>",
+    ]
+    for quarter in range(5):
+        value = low + span * quarter / 4
+        words = f"{value * 100:.0f} %" if bars else f"{value:.3g}"
+        parts.append(
+            f'<line class="grid" x1="{x(value)}" x2="{x(value)}" y1="4" y2="{height - 22}"/>'
+            f'<text class="tick" x="{x(value)}" y="{height - 6}" text-anchor="middle">{words}</text>'
+        )
+    for place, line in enumerate(lines):
+        y = _ROW * place + _ROW / 2 + 4
+        parts.append(
+            f'<text class="name" x="{_LEFT - 12}" y="{y + 4}" text-anchor="end">'
+            f"{escape(_cut(line.name))}</text>"
+        )
+        parts += [
+            f'<circle class="dot" cx="{x(value)}" cy="{y + _jitter(n)}" r="2.5"/>'
+            for n, value in enumerate(line.dots)
+        ]
+        if line.value is not None and bars:
+            kind = "plain" if line.plain else "bar"
+            parts.append(
+                f'<rect class="{kind}" x="{_LEFT}" y="{y - 7}" width="{x(line.value) - _LEFT}"'
+                ' height="14" rx="2"/>'
+            )
+        if line.low is not None and line.high is not None:
+            parts.append(
+                f'<line class="bounds" x1="{x(line.low)}" x2="{x(line.high)}" y1="{y}" y2="{y}"/>'
+            )
+        if line.value is not None and not bars:
+            parts.append(f'<circle class="mean" cx="{x(line.value)}" cy="{y}" r="5"/>')
+        parts.append(
+            f'<text class="value" x="{_LEFT + _WIDTH + 10}" y="{y + 4}">{escape(line.text)}</text>'
+        )
+    if bars:
+        parts.append(f'<line class="half" x1="{x(0.5)}" x2="{x(0.5)}" y1="4" y2="{height - 22}"/>')
+    return "".join([*parts, "</svg>"])
+
+
+def _cut(text: str, length: int = 36) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def _jitter(place: int) -> float:
+    return round(((place * 0.618034) % 1.0 - 0.5) * 14, 1)

@@ -1,0 +1,220 @@
+"""How long results take at size: examples x 5 systems x 8 metrics, synthetic, and the longest stall.
+
+    python -m tests.benchmarks.results_scale [--examples 1000,10000] [--window]
+
+Prints a line a size: filling, table, split by field, comparison of two, agreement with people, list
+behind a cell (ids and first page), and, with ``--window``, the longest gap of a 5 ms timer while the
+Results page opens, filters, sorts and plots. ``--examples 100000`` makes four million scores; it takes
+some minutes to fill.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+METRICS = ("rougeL", "rouge1", "rouge2", "length", "section_presence", "bleu", "sari", "nli")
+SYSTEMS = 5
+STAMP = "2026-01-01T00:00:00.000Z"
+
+
+def fill(path: Path, examples: int) -> None:
+    """A plain workspace with so many examples, five systems, eight scores an output, 500 ratings."""
+    from core.people import add_person
+    from core.runs.verbs import add_system
+    from core.storage import Workspace
+    from tests.factories import make_task
+
+    with Workspace.create(path, None) as workspace:
+        person = workspace.transact_job("Add", "", add_person, "Ann").value.id
+        task = workspace.transact_job("Add", "", make_task).value
+        systems = [
+            workspace.transact_job("Add", "", add_system, f"System {n}").value.id
+            for n in range(SYSTEMS)
+        ]
+        workspace.transact_job(
+            "Fill", "", lambda tx: _fill_rows(tx, examples, task.id, systems, person)
+        )
+        workspace.transact_job("Analyse", "", lambda tx: tx.execute_unlogged("ANALYZE"))
+
+
+def _fill_rows(tx: Any, examples: int, task: str, systems: list[str], person: str) -> None:
+    """Rows straight into the tables: a history of four million changes is no part of what is timed."""
+    draw = random.Random(1)
+    run = tx._db.conn.executemany
+    tail = (tx.origin, 1, 0, STAMP, STAMP)
+    words = ["cough " * (40 + draw.randrange(700)) for _ in range(50)]
+
+    def insert(table: str, rows: Any, width: int) -> None:
+        marks = ", ".join("?" * (width + 5))
+        run(f"INSERT INTO {table} VALUES ({marks})", rows)
+
+    insert(
+        "example",
+        (
+            (f"e{n:07}", task, f"Case {n}", "[]", "[]", ("dev", "test")[n % 2], "{}", "{}", *tail)
+            for n in range(examples)
+        ),
+        8,
+    )
+    insert(
+        "run",
+        ((f"r{s}", system, "", STAMP, "", "{}", *tail) for s, system in enumerate(systems)),
+        6,
+    )
+    insert(
+        "output",
+        (
+            (
+                f"o{s}{n:07}", f"r{s}", f"e{n:07}", f"P{s}{n}", n, "done",
+                words[draw.randrange(50)], "", "[]", "[]", "stop", "", 500, 300, 4.5, STAMP, "{}",
+                *tail,
+            )
+            for n in range(examples)
+            for s in range(SYSTEMS)
+        ),
+        17,
+    )  # fmt: skip
+    insert(
+        "score",
+        (
+            (
+                f"s{m}{s}{n:07}", f"o{s}{n:07}", metric,
+                None if draw.random() < 0.01 else draw.random() * 0.8 + s * 0.04, "{}",
+                "", f"{metric}|version:1", STAMP, *tail,
+            )
+            for n in range(examples)
+            for s in range(SYSTEMS)
+            for m, metric in enumerate(METRICS)
+        ),
+        8,
+    )  # fmt: skip
+    rated = [f"o{s}{n:07}" for n in range(50) for s in range(2)]
+    insert("review_item", ((f"v{o}", o, person, "submitted", "", 0, 0.0, *tail) for o in rated), 7)
+    axes = ("task_adherence", "factual_correctness", "depth", "completeness", "coherence")
+    insert(
+        "rating",
+        ((f"g{o}{a}", o, person, a, draw.randint(1, 5), "", *tail) for o in rated for a in axes),
+        6,
+    )
+
+
+def timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds a call took, and its value."""
+    start = time.perf_counter()
+    value = call()
+    return time.perf_counter() - start, value
+
+
+def measure(path: Path) -> dict[str, float]:
+    """Seconds of each thing the page asks for."""
+    from core.runs.compare import Side, compare_sides
+    from core.runs.human_agreement import human_agreement
+    from core.runs.results import cost_rows, result_rows
+    from core.storage import Workspace
+    from core.types import System
+
+    times: dict[str, float] = {}
+    with Workspace.open(path) as workspace:
+        ids = [system.id for system in workspace.find(System)]
+        times["table"], rows = timed(lambda: result_rows(workspace))
+        assert len(rows) == SYSTEMS * len(METRICS)
+        times["by length"], _ = timed(lambda: result_rows(workspace, ["length"]))
+        times["compare"], _ = timed(
+            lambda: compare_sides(workspace, "rougeL", Side(ids[0]), Side(ids[1]))
+        )
+        times["agreement"], _ = timed(lambda: human_agreement(workspace))
+        times["cost"], _ = timed(lambda: cost_rows(workspace))
+    return times
+
+
+def window_stall(path: Path) -> tuple[float, float]:
+    """Seconds until the page shows its table, and the longest gap of a 5 ms timer in ms."""
+    from PySide6.QtCore import Qt, QTimer
+    from PySide6.QtWidgets import QApplication
+
+    from app import theme
+    from app.session import Session
+    from app.windows.main import MainWindow
+    from core.settings import Settings
+    from tests.event_loop import spin
+
+    app = QApplication.instance() or QApplication(["rifugio"])
+    assert isinstance(app, QApplication)
+    theme.apply_theme(app, "light", 100)
+    window = MainWindow(Session(Settings(person="Ann", theme="light")))
+    window.resize(1440, 900)
+    window.show()
+    window.open_path(path)
+    while not window.session.has_workspace:
+        spin(20)
+    window.work.show_page("queue")
+    spin(500)
+    window.work.page("results")
+    spin(200)
+    gaps: list[float] = []
+    last = [time.perf_counter()]
+
+    def tick() -> None:
+        now = time.perf_counter()
+        gaps.append(now - last[0])
+        last[0] = now
+
+    timer = QTimer()
+    timer.setInterval(5)
+    timer.setTimerType(Qt.TimerType.PreciseTimer)
+    timer.timeout.connect(tick)
+    timer.start()
+    start = time.perf_counter()
+    page = window.work.show_page("results")
+    while not page.model.results.systems:
+        spin(50)
+    shown = time.perf_counter() - start
+    spin(1500)
+    page.table.setCurrentIndex(page.model.index(2, 2))
+    spin(1500)
+    for order in (Qt.SortOrder.DescendingOrder, Qt.SortOrder.AscendingOrder):
+        page.behind.sort(1, order)
+        spin(1200)
+    page.split_box.choose("length")
+    spin(4000)
+    timer.stop()
+    window.close()
+    window.deleteLater()
+    spin(20)
+    return shown, max(gaps) * 1000
+
+
+def main() -> int:
+    """Print the times; returns 0."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--examples", default="1000,10000")
+    parser.add_argument("--window", action="store_true")
+    arguments = parser.parse_args()
+    for text in arguments.examples.split(","):
+        examples = int(text)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "Scale.rifugio"
+            filling, _ = timed(lambda path=path, examples=examples: fill(path, examples))
+            line = f"{examples:>7,} examples, {examples * SYSTEMS * len(METRICS):>9,} scores: "
+            line += f"fill {filling:.1f} s"
+            for name, seconds in measure(path).items():
+                line += f", {name} {seconds:.2f} s"
+            if arguments.window:
+                os.environ["RIFUGIO_HOME"] = folder
+                shown, stall = window_stall(path)
+                line += f", page shown in {shown:.2f} s, longest stall {stall:.0f} ms"
+            print(line, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
