@@ -136,7 +136,7 @@ class Nli(Metric):
             value=float(self._combine(table.sum(axis=0)[None], None)[0]),
             components=components,
             signature=self.signature,
-            notes=(*notes, *_notes(found)),
+            notes=(*notes, *_notes(found), *self._judge()),
         )
 
     def _combine_weighted(self, table: Floats, column: int | None, weights: Floats) -> Floats:
@@ -180,7 +180,7 @@ class Nli(Metric):
             value=value,
             components=components,
             signature=self.signature,
-            notes=_notes([sections]),
+            notes=(*_notes([sections]), *self._judge()),
         )
 
     def _score_pairs(
@@ -219,7 +219,10 @@ class Nli(Metric):
         if not model.has_contradiction:
             del components["contradiction"]
         return MetricScore(
-            value=components["entailment"], components=components, signature=self.signature
+            value=components["entailment"],
+            components=components,
+            signature=self.signature,
+            notes=self._judge(),
         )
 
     def _mean_of_pairs(self, scores: Sequence[MetricScore]) -> MetricScore:
@@ -236,8 +239,17 @@ class Nli(Metric):
                 "n_unscored": len(scores) - len(values),
             },
             signature=self.signature,
-            notes=("One example has no interval.",) if len(values) == 1 else (),
+            notes=(
+                *(("One example has no interval.",) if len(values) == 1 else ()),
+                *self._judge(),
+            ),
         )
+
+    def _judge(self) -> tuple[str, ...]:
+        """Who said so, for a score is no better than its model."""
+        if self._entailment is None:
+            return ()
+        return (f"Entailment by {self._entailment.info.name}.",)
 
     def _model(self) -> EntailmentModel:
         if self._entailment is None:

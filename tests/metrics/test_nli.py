@@ -87,7 +87,7 @@ def test_missing_and_unknown_sections() -> None:
     score = create("nli", entailment=WordEntailment()).score_one({"sections": sections})
     assert score.components["forward"] == 0.5
     assert (score.components["missing"], score.components["left_out"]) == (1, 1)
-    assert len(score.notes) == 2
+    assert len(score.notes) == 3 and score.notes[-1] == "Entailment by words."
     nothing = create("nli", entailment=WordEntailment()).score_one({"sections": sections[1:2]})
     assert nothing.value is None
     assert nothing.unscored
