@@ -1,0 +1,189 @@
+"""Each sentence of a text against its evidence: the best passage, whether it follows, exact checks.
+
+Only the windows of the evidence that share most words with a sentence are put to the entailment model,
+so that an edited sentence is judged while the person goes on typing. Without a model the words alone
+decide, and the answer says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from core.metrics.windows import split_pair
+from core.nli.exact import Difference, check_exactly
+from core.nli.support import THRESHOLD, Verdict, find_sentences
+from core.ports import Cancellation, EntailmentModel
+from core.types.documents import Evidence
+
+Basis = Literal["entailment", "words"]
+
+_WINDOWS = 3
+#: Share of a sentence's content words in a window from which, without a model, it counts as found.
+WORD_THRESHOLD = 0.7
+_WORD = re.compile(r"[^\W_]+")
+_STOP_TEXT = (
+    "a an and are as at be been but by for from had has have he her his in is it its of "
+    "on or she so than that the their then there these they this those to was we were "
+    "which who will with"
+)
+_STOP = frozenset(re.findall(r"\w+", _STOP_TEXT))
+#: A text longer than any window, which makes `split_pair` cut the evidence.
+_LONG = "x " * 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Grounded:
+    """A sentence at code points ``start`` to ``end`` as its evidence has it.
+
+    ``passage`` is the index of the evidence with the best window, -1 when there is no evidence;
+    ``window_start`` and ``window_end`` are that window's place in the passage. ``support`` is
+    P(entailment), or the share of words where ``basis`` is 'words'.
+    """
+
+    start: int
+    end: int
+    text: str
+    verdict: Verdict
+    support: float
+    basis: Basis
+    passage: int
+    window_start: int
+    window_end: int
+    differences: tuple[Difference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    passage: int
+    start: int
+    end: int
+    text: str
+    words: frozenset[str]
+
+
+def ground_text(
+    text: str,
+    evidence: Sequence[Evidence],
+    model: EntailmentModel | None = None,
+    *,
+    tells_contradiction: bool = False,
+    cancel: Cancellation | None = None,
+) -> list[Grounded]:
+    """Judge every sentence of ``text``; headings and lines without letters are left out.
+
+    Parameters
+    ----------
+    model
+        None goes by words. Wrap it in `CachedEntailment`, so that a sentence is put to it once.
+    tells_contradiction
+        Whether the model's precision for contradiction was measured for this kind of text.
+    """
+    windows = _windows(tuple(item.text for item in evidence))
+    sentences = [
+        (start, end, text[start:end])
+        for start, end in find_sentences(text)
+        if _WORD.search(text[start:end]) and not text[start:end].startswith("#")
+    ]
+    near = [_nearest(sentence, windows) for _, _, sentence in sentences]
+    pairs = [
+        (window.text, sentence)
+        for (_, _, sentence), found in zip(sentences, near, strict=True)
+        for window, _share in found
+    ]
+    answers = iter(model.entail(pairs, cancel=cancel) if model is not None and pairs else ())
+    made = []
+    for (start, end, sentence), found in zip(sentences, near, strict=True):
+        if not found:
+            made.append(Grounded(start, end, sentence, "not found", 0.0, "words", -1, 0, 0, ()))
+            continue
+        verdict: Verdict = "not found"
+        if model is None:
+            best, support = max(found, key=lambda pair: pair[1])
+            basis: Basis = "words"
+            verdict = "supported" if support >= WORD_THRESHOLD else "not found"
+        else:
+            basis = "entailment"
+            told = [(window, next(answers)) for window, _share in found]
+            best, answer = max(told, key=lambda pair: pair[1].entailment)
+            support = answer.entailment
+            against = max(told, key=lambda pair: pair[1].contradiction)
+            if support >= THRESHOLD:
+                verdict = "supported"
+            elif (
+                tells_contradiction
+                and model.has_contradiction
+                and against[1].contradiction >= THRESHOLD
+            ):
+                verdict, best = "contradicted", against[0]
+            elif support < 0.1:
+                # What the sentence speaks of is where its words are.
+                best = found[0][0]
+        made.append(
+            Grounded(
+                start,
+                end,
+                sentence,
+                verdict,
+                support,
+                basis,
+                best.passage,
+                best.start,
+                best.end,
+                tuple(check_exactly(sentence, best.text)),
+            )
+        )
+    return made
+
+
+def _nearest(sentence: str, windows: Sequence[_Window]) -> list[tuple[_Window, float]]:
+    """The windows that share most words with a sentence, and what share of its words that is."""
+    words = _content(sentence)
+    if not windows:
+        return []
+    scored = [
+        (len(words & window.words) / len(words) if words else 0.0, -place)
+        for place, window in enumerate(windows)
+    ]
+    best = sorted(scored, reverse=True)[:_WINDOWS]
+    return [(windows[-place], share) for share, place in best]
+
+
+@lru_cache(maxsize=16)
+def _windows(passages: tuple[str, ...]) -> tuple[_Window, ...]:
+    """The passages cut into windows that an entailment model can read, with their places."""
+    made = []
+    for number, passage in enumerate(passages):
+        pieces = [window for window, _ in split_pair(passage, _LONG)[0]]
+        place = 0
+        for piece in pieces:
+            start, end = _find(passage, piece, place)
+            place = start
+            made.append(_Window(number, start, end, piece, _content(piece)))
+    return tuple(made)
+
+
+def _find(passage: str, piece: str, after: int) -> tuple[int, int]:
+    """Where a window stands in its passage, whatever the white space between its sentences."""
+    words = piece.split()
+    if not words:
+        return after, after
+    # A window may begin a sentence before the last one's end.
+    start = passage.find(words[0], after)
+    pattern = r"\s+".join(map(re.escape, words[:12]))
+    match = re.compile(pattern).search(passage, after)
+    if match is not None:
+        start = match.start()
+    if start < 0:
+        return after, min(len(passage), after + len(piece))
+    return start, min(len(passage), start + len(piece) + 8)
+
+
+@lru_cache(maxsize=4096)
+def _content(text: str) -> frozenset[str]:
+    return frozenset(
+        word[:7] for match in _WORD.findall(text) if (word := match.casefold()) not in _STOP
+    )
