@@ -250,7 +250,8 @@ def choose_kept(
     ordered = sorted(backups, key=lambda backup: backup.made, reverse=True)
     if ordered:
         now = max(now, ordered[0].made)
-    kept = [backup for backup in ordered if backup in _in_turn(ordered, now)]
+    in_turn = _in_turn(ordered, now)
+    kept = [backup for backup in ordered if backup in in_turn]
     total = 0
     for place, backup in enumerate(kept):
         total += backup.size

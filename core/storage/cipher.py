@@ -22,7 +22,9 @@ KDF_ROUNDS = 256_000
 PAGE_SIZE = 4096
 SALT_SIZE = 16
 _HMAC_SIZE = 64
+_IV_SIZE = 16
 _HMAC_SALT_MASK = 0x3A
+_PAGE_COUNT_AT = 28
 _PLAIN_HEADER = b"SQLite format 3\0"
 
 FileShape = Literal["missing", "empty", "plain", "encrypted"]
@@ -136,11 +138,39 @@ def read_salt(path: Path) -> bytes:
         return stream.read(SALT_SIZE)
 
 
+def _hmac_key(key: Key) -> bytes:
+    salt = bytes(byte ^ _HMAC_SALT_MASK for byte in key.salt)
+    return hashlib.pbkdf2_hmac("sha512", bytes(key.raw), salt, 2, 32)
+
+
+def _sign(signed: bytes, number: int, hmac_key: bytes) -> bytes:
+    return hmac.new(hmac_key, signed + number.to_bytes(4, "little"), hashlib.sha512).digest()
+
+
 def _page_is_authentic(page: bytes, number: int, hmac_key: bytes) -> bool:
     start = SALT_SIZE if number == 1 else 0
     signed, tag = page[start : PAGE_SIZE - _HMAC_SIZE], page[PAGE_SIZE - _HMAC_SIZE :]
-    digest = hmac.new(hmac_key, signed + number.to_bytes(4, "little"), hashlib.sha512).digest()
-    return hmac.compare_digest(digest, tag)
+    return hmac.compare_digest(_sign(signed, number, hmac_key), tag)
+
+
+def set_page_count(first_page: bytes, key: Key, pages: int) -> bytes:
+    """An encrypted first page that says of its file how many pages it has.
+
+    For recovery: a backup's first page stands in for a broken one, in a file that has grown since.
+    """
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    vector = first_page[PAGE_SIZE - _HMAC_SIZE - _IV_SIZE : PAGE_SIZE - _HMAC_SIZE]
+    cipher = Cipher(algorithms.AES(bytes(key.raw)), modes.CBC(vector))
+    decryptor, encryptor = cipher.decryptor(), cipher.encryptor()
+    body = bytearray(
+        decryptor.update(first_page[SALT_SIZE : PAGE_SIZE - _HMAC_SIZE - _IV_SIZE])
+        + decryptor.finalize()
+    )
+    place = _PAGE_COUNT_AT - SALT_SIZE
+    body[place : place + 4] = pages.to_bytes(4, "big")
+    signed = encryptor.update(bytes(body)) + encryptor.finalize() + vector
+    return first_page[:SALT_SIZE] + signed + _sign(signed, 1, _hmac_key(key))
 
 
 def check_key(path: Path, key: Key, *, pages: int | None = 64) -> KeyCheck:
@@ -160,8 +190,7 @@ def check_key(path: Path, key: Key, *, pages: int | None = 64) -> KeyCheck:
 
 def check_pages(path: Path, key: Key, *, pages: int | None = None) -> Iterator[bool]:
     """Whether each page of a file, in order, carries the authentication code of this key."""
-    hmac_salt = bytes(byte ^ _HMAC_SALT_MASK for byte in key.salt)
-    hmac_key = hashlib.pbkdf2_hmac("sha512", bytes(key.raw), hmac_salt, 2, 32)
+    hmac_key = _hmac_key(key)
     with path.open("rb") as stream:
         number = 0
         while pages is None or number < pages:

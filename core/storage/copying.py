@@ -32,6 +32,8 @@ def copy_database(db: Database, target: Path, key: Key | None) -> None:
         with plain_file_errors(target):
             copy = open_connection(part, key)
             try:
+                # Nothing depends on it before it is whole; it is waited for then.
+                copy.conn.execute("PRAGMA synchronous = OFF")
                 db.conn.backup(copy.conn)
                 # Without a log, the copy is one file, whole by itself.
                 copy.conn.execute("PRAGMA journal_mode = DELETE")

@@ -21,6 +21,7 @@ from core.errors import (
     DamagedWorkspaceError,
     NotFoundError,
     ReadOnlyWorkspaceError,
+    WorkspaceBusyError,
 )
 from core.ids import new_id
 from core.storage import opening, schema
@@ -32,7 +33,7 @@ from core.storage.connection import (
     refuse_network_share,
 )
 from core.storage.copying import copy_database
-from core.storage.files import companions, remove_with_companions
+from core.storage.files import remove_with_companions
 from core.storage.lock import WriterLock
 from core.storage.reads import Parameters, Reads
 from core.storage.transaction import Transaction
@@ -62,6 +63,7 @@ class Workspace(Reads):
         self._idle_lock = threading.Lock()
         self._listeners: list[Callable[[Changes], None]] = []
         self._closed = False
+        self._finishing = False
         self._writer: Database | None = None
         self._thread: ThreadPoolExecutor | None = None
         self._watch: FileWatch | None = None
@@ -198,6 +200,22 @@ class Workspace(Reads):
         lock, self._lock = self._lock, None
         return lock
 
+    def finish_with(self, work: Callable[[Database], None]) -> WriterLock | None:
+        """Run something on the writer's connection as its last deed, then close, keeping the lock.
+
+        What was handed in for writing before is written first; what comes later is refused.
+        """
+        if self._thread is None or self._writer is None:
+            raise BugError("The workspace is closed.")
+        self._finishing = True
+        writer = self._writer
+        try:
+            self._thread.submit(lambda: work(writer)).result()
+        except BaseException:
+            self._finishing = False
+            raise
+        return self.close_keeping_lock()
+
     def __enter__(self) -> Self:
         return self
 
@@ -322,6 +340,11 @@ class Workspace(Reads):
             raise ReadOnlyWorkspaceError(
                 f"{self.path.name} is open for reading only.",
                 remedy="Close it where it is open for writing, then open it again.",
+            )
+        if self._finishing:
+            raise WorkspaceBusyError(
+                f"{self.path.name} is just being changed as a whole.",
+                remedy="Wait a moment, then try again.",
             )
         if self._closed or self._thread is None or self._writer is None:
             raise BugError("The workspace is closed.")
