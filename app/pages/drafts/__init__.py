@@ -1,0 +1,1 @@
+"""The Drafts page: from evidence to a post-edited example."""

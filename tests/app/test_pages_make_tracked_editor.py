@@ -1,0 +1,167 @@
+"""The tracked editor by keys, paste, input method and mouse; Qt's document always shows core's text."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtGui import QInputMethodEvent, QTextCursor
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.pages.drafts.positions import Positions
+from app.pages.drafts.tracked_editor import TrackedEditor
+from app.text_offsets import OffsetMap
+from core.editing.tracked import Tracked, apply_patch
+
+
+@pytest.fixture
+def editor(qtbot: QtBot) -> TrackedEditor:
+    made = TrackedEditor("Section")
+    made.person = "ann"
+    qtbot.addWidget(made)
+    made.resize(600, 300)
+    made.show()
+    return made
+
+
+def shows(editor: TrackedEditor) -> None:
+    assert editor.toPlainText() == editor.tracked.text
+
+
+def put_mark(editor: TrackedEditor, place: int) -> None:
+    editor.select(place, place)
+
+
+def test_typing_deleting_and_deciding_by_keys(editor: TrackedEditor, qtbot: QtBot) -> None:
+    editor.load(Tracked("He takes 10 mg daily."))
+    put_mark(editor, 11)
+    qtbot.keyClick(editor, Qt.Key.Key_Backspace)
+    qtbot.keyClicks(editor, "5 and sleeps")
+    shows(editor)
+    assert editor.tracked.current == "He takes 15 and sleeps mg daily."
+    assert editor.tracked.original == "He takes 10 mg daily."
+    assert editor.place == editor.tracked.text.index(" mg")
+    qtbot.keyClick(editor, Qt.Key.Key_Delete)
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    shows(editor)
+    assert "\n" in editor.tracked.current
+    for change in [c.id for c in editor.changes]:
+        assert editor.accept_change(change)
+    assert not editor.changes
+    shows(editor)
+
+
+def test_words_paste_cut_and_input_methods_are_tracked(editor: TrackedEditor, qtbot: QtBot) -> None:
+    editor.load(Tracked("👨🏻\u200d🚒 one two three"))
+    put_mark(editor, 8)
+    qtbot.keyClick(editor, Qt.Key.Key_Backspace, Qt.KeyboardModifier.ControlModifier)
+    shows(editor)
+    assert editor.tracked.current == "👨🏻\u200d🚒  two three"
+    data = QMimeData()
+    data.setText("ein\r\nwort 💩 ")
+    editor.insertFromMimeData(data)
+    shows(editor)
+    assert "ein\nwort 💩 " in editor.tracked.current
+    event = QInputMethodEvent("", [])
+    event.setCommitString("漢字")
+    editor.inputMethodEvent(event)
+    shows(editor)
+    assert "漢字" in editor.tracked.current
+    start = editor.tracked.text.index("two")
+    editor.select(start, start + 3)
+    editor.cut()
+    shows(editor)
+    assert "two" not in editor.tracked.current
+    assert QApplication.clipboard().text() == "two"
+
+
+def test_what_was_typed_is_taken_as_one_patch(editor: TrackedEditor, qtbot: QtBot) -> None:
+    before = Tracked("alpha beta gamma")
+    editor.load(before)
+    put_mark(editor, 6)
+    qtbot.keyClicks(editor, "new ")
+    put_mark(editor, len(editor.tracked.text))
+    qtbot.keyClicks(editor, "!")
+    assert editor.dirty
+    taken = editor.take_pending()
+    assert taken is not None
+    patch, removed, action = taken
+    assert action == "typed"
+    assert before.text[patch.start : patch.start + patch.removed] == removed
+    assert apply_patch(before, patch) == editor.tracked
+    assert editor.take_pending() is None
+    assert not editor.dirty
+
+
+def test_loading_an_older_state_keeps_the_writing_mark(editor: TrackedEditor, qtbot: QtBot) -> None:
+    old = Tracked("💩 alpha beta")
+    editor.load(old)
+    put_mark(editor, 2)
+    qtbot.keyClicks(editor, "very ")
+    editor.take_pending()
+    put_mark(editor, len(editor.tracked.text) - 4)
+    editor.load(old)
+    shows(editor)
+    assert editor.tracked == old
+    assert editor.place == len(old.text) - 4
+
+
+def test_undo_is_left_to_the_window(editor: TrackedEditor, qtbot: QtBot) -> None:
+    editor.load(Tracked("alpha"))
+    put_mark(editor, 5)
+    qtbot.keyClicks(editor, " beta")
+    qtbot.keyClick(editor, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert editor.tracked.current == "alpha beta"
+
+
+def test_random_keys_never_part_the_document_from_the_text(
+    editor: TrackedEditor, qtbot: QtBot
+) -> None:
+    rng = random.Random(7)
+    editor.load(
+        Tracked("The patient 💩 takes Ramipril 5 mg.\nمرحبا 12 cafe\u0301 👨🏻\u200d🚒 end.")
+    )
+    moves = [
+        QTextCursor.MoveOperation.Left,
+        QTextCursor.MoveOperation.Right,
+        QTextCursor.MoveOperation.PreviousWord,
+        QTextCursor.MoveOperation.NextWord,
+        QTextCursor.MoveOperation.Start,
+    ]
+    original = editor.tracked.original
+    for _ in range(150):
+        kind = rng.random()
+        if kind < 0.4:
+            keep = QTextCursor.MoveMode.KeepAnchor if rng.random() < 0.3 else None
+            editor.moveCursor(rng.choice(moves), *([keep] if keep else []))
+        elif kind < 0.7:
+            qtbot.keyClicks(editor, rng.choice(["a", " ", "x y", "9", ","]))
+        elif kind < 0.9:
+            qtbot.keyClick(editor, rng.choice([Qt.Key.Key_Backspace, Qt.Key.Key_Delete]))
+        else:
+            qtbot.keyClick(editor, Qt.Key.Key_Return)
+        shows(editor)
+        assert editor.tracked.original == original
+
+
+@given(
+    st.text(alphabet="a💩é", max_size=12),
+    st.integers(0, 12),
+    st.integers(0, 4),
+    st.text(alphabet="b🚒", max_size=4),
+)
+def test_positions_agree_with_a_fresh_map(text: str, start: int, length: int, new: str) -> None:
+    positions = Positions(text)
+    start = min(start, len(text))
+    end = min(len(text), start + length)
+    positions.replace(start, end, new)
+    made = text[:start] + new + text[end:]
+    fresh = OffsetMap(made)
+    for offset in range(len(made) + 1):
+        assert positions.to_utf16(offset) == fresh.to_utf16(offset)
+    for position in range(fresh.to_utf16(len(made)) + 1):
+        assert positions.to_code_points(position) == fresh.to_code_points(position)
