@@ -108,6 +108,23 @@ _DRAWINGS: Mapping[str, str] = {
     "book": _path("M5 4h10a4 4 0 0 1 4 4v12H8a3 3 0 0 1-3-3z", "M5 17a3 3 0 0 1 3-3h11"),
     "shield": _path("M12 3l8 3v6c0 5-3.5 8-8 9.5C7.5 20 4 17 4 12V6z", "M8.5 12l2.5 2.5 4.5-5"),
     "skip": _path("M5 5v14l9-7z", "M19 5v14"),
+    "connect": _circle(6, 6, 2.5)
+    + _circle(18, 18, 2.5)
+    + _path("M8 8c5 1 7 3 7.6 6.6", "M12.6 13.2l3 1.6 1.8-3"),
+    "layout": _rect(9, 3, 6, 5, 1)
+    + _rect(3, 16, 6, 5, 1)
+    + _rect(15, 16, 6, 5, 1)
+    + _path("M12 8v4", "M6 16v-4h12v4"),
+    "fit": _path("M4 9V4h5", "M20 9V4h-5", "M4 15v5h5", "M20 15v5h-5"),
+    "zoom-in": _circle(11, 11, 6) + _path("M15.5 15.5L20 20", "M11 8.5v5", "M8.5 11h5"),
+    "zoom-out": _circle(11, 11, 6) + _path("M15.5 15.5L20 20", "M8.5 11h5"),
+    "grid": _path("M4 9h16", "M4 15h16", "M9 4v16", "M15 4v16"),
+    "group": _rect(3, 5, 18, 15) + _rect(6, 10, 5, 5, 1) + _rect(13, 12, 5, 5, 1),
+    "spark": _path(
+        "M12 3l1.8 5.2L19 10l-5.2 1.8L12 17l-1.8-5.2L5 10l5.2-1.8z", "M18 16v4", "M16 18h4"
+    ),
+    "compare": _rect(3, 5, 7, 14) + _rect(14, 5, 7, 14) + _path("M10 12h4"),
+    "more": _circle(6, 12, 0.8) + _circle(12, 12, 0.8) + _circle(18, 12, 0.8),
     "comment": _path("M4 5h16v11H10l-4 4v-4H4z"),
 }
 

@@ -21,6 +21,7 @@ PAGES: tuple[PageEntry, ...] = (
     PageEntry("queue", "Queue", "", "queue", "app.pages.queue.page"),
     PageEntry("tasks", "Tasks", "Describe", "tasks", "app.pages.tasks.page"),
     PageEntry("rubrics", "Rubrics", "Describe", "rubrics", "app.pages.rubrics.page"),
+    PageEntry("graphs", "Graphs", "Describe", "graphs", "app.pages.graphs.page"),
     PageEntry("documents", "Documents", "Make", "documents", "app.pages.documents.page"),
     PageEntry("examples", "Examples", "Make", "examples", "app.pages.examples.page"),
     PageEntry("runs", "Runs", "Evaluate", "runs", "app.pages.runs.page"),

@@ -22,7 +22,7 @@ from core.graphs.order import (
 Place = tuple[float, float]
 
 #: Blanks between boxes of a layer, between layers, and between parts, in the units of the sizes.
-GAP_ACROSS, GAP_DOWN, GAP_PARTS = 28.0, 48.0, 64.0
+GAP_ACROSS, GAP_DOWN, GAP_PARTS = 22.0, 42.0, 56.0
 _DUMMY = 16.0
 _SWEEPS = 14
 _COORDINATE_SWEEPS = 8
@@ -53,7 +53,7 @@ def lay_out(sizes: Sequence[tuple[float, float]], edges: Sequence[Edge]) -> Layo
     Examples
     --------
     >>> lay_out([(100, 40), (100, 40)], [(0, 1)]).places
-    [(50.0, 20.0), (50.0, 108.0)]
+    [(50.0, 20.0), (50.0, 102.0)]
     """
     kept, _ = acyclic_edges(len(sizes), edges)
     redundant = redundant_edges(len(sizes), kept)

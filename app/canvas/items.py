@@ -1,0 +1,431 @@
+"""What the canvas is made of: cards for steps, curves for dependencies, frames for groups.
+
+Items hold no truth: they are told what to show, and paint it from the theme's tokens. What a colour says,
+a shape, a dash or a sign says, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QPainter,
+    QPainterPath,
+    QPainterPathStroker,
+    QPen,
+    QPolygonF,
+)
+from PySide6.QtWidgets import (
+    QGraphicsItem,
+    QGraphicsSceneHoverEvent,
+    QStyleOptionGraphicsItem,
+    QWidget,
+)
+
+from app import theme
+from app.canvas import cards
+from app.widgets.basics import is_right_to_left
+
+if TYPE_CHECKING:
+    from app.canvas.scene import GraphScene
+
+#: Below this zoom a card is a plain shape: nobody can read its text.
+FAR = 0.34
+_HANDLE = 7.0
+_ARROW = 9.0
+_SIGNS = {"matched": "✓", "missing": "+", "extra": "−", "reversed": "⇄", "implied": "≈"}
+#: Token of each status of a comparison.
+STATUS_TOKENS = {
+    "matched": "inserted",
+    "missing": "not_found",
+    "extra": "contradicted",
+    "reversed": "danger",
+    "implied": "muted",
+}
+
+
+class StepItem(QGraphicsItem):
+    """A card. Its position is its centre."""
+
+    def __init__(self, step_id: str) -> None:
+        super().__init__()
+        self.step_id = step_id
+        self.text = ""
+        self.number = 0
+        self.suggested = ""
+        self.issues = 0
+        self.status = ""
+        self.in_path = False
+        self.target = False
+        self.hovered = False
+        self.current = False
+        self._lines: tuple[str, ...] = ("",)
+        self._size = (cards.WIDTH, 2 * cards.PADDING + cards.LINE)
+        self.setFlags(
+            QGraphicsItem.GraphicsItemFlag.ItemIsSelectable
+            | QGraphicsItem.GraphicsItemFlag.ItemIsMovable
+            | QGraphicsItem.GraphicsItemFlag.ItemSendsGeometryChanges
+        )
+        self.setAcceptHoverEvents(True)
+        self.setZValue(10)
+
+    def show_step(self, text: str, number: int, suggested: str, issues: int) -> None:
+        """Take over a step's content."""
+        if text != self.text:
+            self.prepareGeometryChange()
+            self.text = text
+            self._lines = cards.wrap_text(text)
+            self._size = cards.card_size(text)
+        self.number, self.suggested, self.issues = number, suggested, issues
+        self.setToolTip(text if len(self._lines) >= cards.MOST_LINES else "")
+        self.update()
+
+    @property
+    def body(self) -> QRectF:
+        """The card itself, around the item's position."""
+        width, height = self._size
+        return QRectF(-width / 2, -height / 2, width, height)
+
+    @property
+    def handle(self) -> QPointF:
+        """The centre of the handle from which a dependency is drawn."""
+        return QPointF(0, self._size[1] / 2)
+
+    def is_on_handle(self, point: QPointF) -> bool:
+        """Whether a point in the item's coordinates is on the handle."""
+        return (point - self.handle).manhattanLength() <= 2 * _HANDLE
+
+    # -- Qt ------------------------------------------------------------------------------
+
+    def boundingRect(self) -> QRectF:
+        grow = _HANDLE + 5
+        return self.body.adjusted(-grow, -grow, grow, grow)
+
+    def shape(self) -> QPainterPath:
+        path = QPainterPath()
+        path.addRect(self.body)
+        if self.hovered or self.isSelected():
+            path.addEllipse(self.handle, 2 * _HANDLE, 2 * _HANDLE)
+        return path
+
+    def itemChange(self, change: QGraphicsItem.GraphicsItemChange, value: Any) -> Any:
+        scene: GraphScene | None = self.scene()  # type: ignore[assignment]
+        if scene is not None:
+            if change == QGraphicsItem.GraphicsItemChange.ItemPositionChange and scene.snapping:
+                return scene.snap(value)
+            if change == QGraphicsItem.GraphicsItemChange.ItemPositionHasChanged:
+                scene.follow(self.step_id)
+        return super().itemChange(change, value)
+
+    def hoverEnterEvent(self, event: QGraphicsSceneHoverEvent) -> None:
+        self.prepareGeometryChange()
+        self.hovered = True
+        self.update()
+
+    def hoverLeaveEvent(self, event: QGraphicsSceneHoverEvent) -> None:
+        self.prepareGeometryChange()
+        self.hovered = False
+        self.update()
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        current = theme.current()
+        body = self.body
+        far = option.levelOfDetailFromTransform(painter.worldTransform()) < FAR
+        fill, edge, width = self._colours()
+        pen = QPen(edge, width)
+        if self.suggested or self.status == "missing":
+            pen.setDashPattern([4, 3])
+        painter.setPen(pen)
+        painter.setBrush(fill)
+        radius = theme.RADIUS_CARD
+        painter.drawRoundedRect(body, radius, radius)
+        if far:
+            return
+        if self.status:
+            self._paint_status(painter, body)
+        self._paint_text(painter, body, current)
+        if self.issues:
+            self._paint_issue(painter, body, current)
+        if self.hovered or (self.isSelected() and self.current):
+            painter.setPen(QPen(current.color("surface"), 1.5))
+            painter.setBrush(current.color("accent"))
+            painter.drawEllipse(self.handle, _HANDLE, _HANDLE)
+
+    def _colours(self) -> tuple[QColor, QColor, float]:
+        current = theme.current()
+        fill, edge, width = current.color("surface"), current.color("control_border"), 1.2
+        if self.status:
+            edge = current.color(STATUS_TOKENS[self.status])
+            width = 1.5
+        if self.suggested:
+            fill, edge = current.color("background"), current.color("muted")
+        if self.in_path:
+            fill, edge, width = current.color("danger_ground"), current.color("danger"), 2.2
+        elif self.target:
+            fill, edge, width = current.color("accent_soft"), current.color("accent"), 2.5
+        elif self.isSelected():
+            fill, edge, width = current.color("accent_soft"), current.color("accent"), 2.0
+        return fill, edge, width
+
+    def _paint_text(self, painter: QPainter, body: QRectF, current: theme.Theme) -> None:
+        small = QFont(cards.card_font())
+        small.setPixelSize(11)
+        painter.setFont(small)
+        painter.setPen(current.color("muted"))
+        left = QRectF(body.left() + 6, body.top() + cards.PADDING, cards.NUMBER, cards.LINE)
+        painter.drawText(left, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter,
+                         str(self.number))  # fmt: skip
+        font = cards.card_font()
+        font.setItalic(bool(self.suggested))
+        painter.setFont(font)
+        painter.setPen(current.color("muted" if self.suggested else "text"))
+        reversed_ = not self.text.isascii() and is_right_to_left(self.text)
+        side = Qt.AlignmentFlag.AlignRight if reversed_ else Qt.AlignmentFlag.AlignLeft
+        start = body.left() + cards.PADDING + cards.NUMBER
+        room = body.right() - cards.PADDING - cards.MARKS + 8 - start
+        painter.setLayoutDirection(
+            Qt.LayoutDirection.RightToLeft if reversed_ else Qt.LayoutDirection.LeftToRight
+        )
+        flags = side | Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignAbsolute
+        for number, line in enumerate(self._lines):
+            top = body.top() + cards.PADDING + number * cards.LINE
+            painter.drawText(QRectF(start, top, room, cards.LINE), flags, line)
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+
+    def _paint_issue(self, painter: QPainter, body: QRectF, current: theme.Theme) -> None:
+        """A small triangle with a stroke: the linter has something to say."""
+        centre = QPointF(body.right() - 13, body.top() + 13)
+        triangle = QPolygonF(
+            [centre + QPointF(0, -6), centre + QPointF(6.5, 5), centre + QPointF(-6.5, 5)]
+        )
+        painter.setPen(QPen(current.color("warning"), 1.3))
+        painter.setBrush(current.color("warning_ground"))
+        painter.drawPolygon(triangle)
+        painter.drawLine(centre + QPointF(0, -2), centre + QPointF(0, 1.4))
+        painter.drawPoint(centre + QPointF(0, 3.4))
+
+    def _paint_status(self, painter: QPainter, body: QRectF) -> None:
+        color = theme.current().color(STATUS_TOKENS[self.status])
+        bar = QPainterPath()
+        bar.addRoundedRect(body, theme.RADIUS_CARD, theme.RADIUS_CARD)
+        strip = QPainterPath()
+        strip.addRect(QRectF(body.left(), body.top(), 5, body.height()))
+        painter.fillPath(bar.intersected(strip), color)
+        _paint_sign(painter, QPointF(body.left(), body.top() + 2), self.status, color)
+
+
+class EdgeItem(QGraphicsItem):
+    """A dependency: a curve from the bottom of one card to the top of another, with an arrow."""
+
+    def __init__(self, link_id: str, before: str, after: str) -> None:
+        super().__init__()
+        self.link_id = link_id
+        self.before, self.after = before, after
+        self.suggested = ""
+        self.shortcut = False
+        self.status = ""
+        self.in_path = False
+        self.chosen = False
+        self._path = QPainterPath()
+        self._arrow = QPolygonF()
+        self._middle = QPointF()
+        self.start, self.end = QPointF(), QPointF()
+        self.setZValue(5)
+        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
+
+    def run(self, start: QRectF, end: QRectF, bends: Sequence[QPointF]) -> None:
+        """Draw it between two cards, through the bends."""
+        self.prepareGeometryChange()
+        self._path, tip, direction = route(start, end, bends)
+        self.start, self.end = self._path.pointAtPercent(0), tip
+        self._middle = self._path.pointAtPercent(0.5)
+        side = QPointF(-direction.y(), direction.x())
+        back = tip - direction * _ARROW
+        self._arrow = QPolygonF([tip, back + side * 4.2, back - side * 4.2])
+
+    def near(self, point: QPointF, reach: float) -> bool:
+        """Whether a point of the scene is on the curve, give or take."""
+        if not self.boundingRect().adjusted(-reach, -reach, reach, reach).contains(point):
+            return False
+        stroker = QPainterPathStroker()
+        stroker.setWidth(2 * reach)
+        return stroker.createStroke(self._path).contains(point)
+
+    # -- Qt ------------------------------------------------------------------------------
+
+    def boundingRect(self) -> QRectF:
+        return self._path.boundingRect().adjusted(-14, -14, 14, 14)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        current = theme.current()
+        token, width = "muted", 1.5
+        dashes: list[float] = []
+        if self.shortcut:
+            token, width, dashes = "muted", 1.0, [1, 4]
+        if self.suggested:
+            token, width, dashes = "accent", 1.5, [4, 3]
+        if self.status:
+            token, width = STATUS_TOKENS[self.status], 2.0
+            dashes = [5, 3] if self.status == "missing" else []
+        if self.in_path:
+            token, width, dashes = "danger", 2.6, []
+        elif self.chosen:
+            token, width = "accent", 2.6
+        color = current.color(token)
+        pen = QPen(color, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap)
+        if dashes:
+            pen.setDashPattern(dashes)
+        painter.setPen(pen)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(self._path)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(color)
+        painter.drawPolygon(self._arrow)
+        if self.status and option.levelOfDetailFromTransform(painter.worldTransform()) > FAR:
+            _paint_sign(painter, self._middle, self.status, color)
+
+
+class GroupItem(QGraphicsItem):
+    """A frame around the cards of a group, with its name."""
+
+    def __init__(self, group_id: str) -> None:
+        super().__init__()
+        self.group_id = group_id
+        self.title = ""
+        self._frame = QRectF()
+        self.setZValue(1)
+        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
+
+    def show_group(self, title: str, frame: QRectF) -> None:
+        """Take over a name and the room its cards take."""
+        self.prepareGeometryChange()
+        self.title = title
+        self._frame = frame.adjusted(-14, -34, 14, 14)
+        self.update()
+
+    @property
+    def title_bar(self) -> QRectF:
+        """Where the name stands."""
+        return QRectF(self._frame.left(), self._frame.top(), self._frame.width(), 28)
+
+    def boundingRect(self) -> QRectF:
+        return self._frame.adjusted(-2, -2, 2, 2)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        current = theme.current()
+        fill = current.color("accent_soft")
+        fill.setAlpha(90)
+        painter.setPen(QPen(current.color("border"), 1.2))
+        painter.setBrush(fill)
+        painter.drawRoundedRect(self._frame, theme.RADIUS_CARD + 4, theme.RADIUS_CARD + 4)
+        font = QFont(cards.card_font())
+        font.setPixelSize(12)
+        font.setWeight(QFont.Weight.DemiBold)
+        painter.setFont(font)
+        painter.setPen(current.color("accent"))
+        room = self.title_bar.adjusted(14, 4, -14, 0)
+        text = QFontMetricsF(font).elidedText(self.title, Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+
+
+class DraftEdge(QGraphicsItem):
+    """The dependency that is being drawn, following the mouse."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._path = QPainterPath()
+        self.allowed = True
+        self.setZValue(20)
+        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
+
+    def run(self, start: QPointF, end: QPointF, allowed: bool) -> None:
+        """Draw it from one point to another; ``allowed`` is False where it would close a circle."""
+        self.prepareGeometryChange()
+        self._path = QPainterPath(start)
+        bend = max(24.0, abs(end.y() - start.y()) / 2)
+        self._path.cubicTo(start + QPointF(0, bend), end - QPointF(0, bend), end)
+        self.allowed = allowed
+        self.update()
+
+    def boundingRect(self) -> QRectF:
+        return self._path.boundingRect().adjusted(-10, -10, 10, 10)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
+    ) -> None:
+        color = theme.current().color("accent" if self.allowed else "danger")
+        pen = QPen(color, 2.4, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap)
+        if not self.allowed:
+            pen.setDashPattern([2, 3])
+        painter.setPen(pen)
+        painter.drawPath(self._path)
+        end = self._path.currentPosition()
+        painter.setBrush(color)
+        painter.drawEllipse(end, 4, 4)
+        if not self.allowed:
+            painter.drawLine(end + QPointF(-6, -6), end + QPointF(6, 6))
+            painter.drawLine(end + QPointF(-6, 6), end + QPointF(6, -6))
+
+
+def route(
+    start: QRectF, end: QRectF, bends: Sequence[QPointF]
+) -> tuple[QPainterPath, QPointF, QPointF]:
+    """A smooth curve between two cards: the path, its tip and the direction it ends in."""
+    if end.top() >= start.bottom() - 4:
+        first = QPointF(start.center().x(), start.bottom())
+        last = QPointF(end.center().x(), end.top())
+        direction = QPointF(0, 1)
+    elif end.left() > start.right():
+        first = QPointF(start.right(), start.center().y())
+        last = QPointF(end.left(), end.center().y())
+        direction = QPointF(1, 0)
+    elif end.right() < start.left():
+        first = QPointF(start.left(), start.center().y())
+        last = QPointF(end.right(), end.center().y())
+        direction = QPointF(-1, 0)
+    else:
+        # The second stands above the first: out at the side, up, and in from above.
+        first = QPointF(start.right(), start.center().y())
+        last = QPointF(end.right(), end.center().y())
+        far = max(start.right(), end.right()) + 48
+        path = QPainterPath(first)
+        path.cubicTo(QPointF(far, first.y()), QPointF(far, last.y()), last)
+        return path, last, QPointF(-1, 0)
+    path = QPainterPath(first)
+    stop = last - direction * (_ARROW - 2)
+    points = [first, *bends, stop]
+    upright = direction.y() != 0
+    for before, after in pairwise(points):
+        if upright:
+            pull = QPointF(0, (after.y() - before.y()) / 2)
+        else:
+            pull = QPointF((after.x() - before.x()) / 2, 0)
+        path.cubicTo(before + pull, after - pull, after)
+    return path, last, direction
+
+
+def _paint_sign(painter: QPainter, centre: QPointF, status: str, color: QColor) -> None:
+    """A round badge with the sign of a status."""
+    current = theme.current()
+    painter.setPen(QPen(current.color("surface"), 1.5))
+    painter.setBrush(color)
+    painter.drawEllipse(centre, 9, 9)
+    font = QFont(cards.card_font())
+    font.setPixelSize(12)
+    font.setWeight(QFont.Weight.Bold)
+    painter.setFont(font)
+    painter.setPen(current.color("surface"))
+    box = QRectF(centre.x() - 9, centre.y() - 9, 18, 18)
+    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, _SIGNS[status])

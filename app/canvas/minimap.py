@@ -1,0 +1,109 @@
+"""A small map in the corner of the canvas: the whole graph, and the part of it one sees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from app import theme
+from app.strings import say
+
+if TYPE_CHECKING:
+    from app.canvas.view import CanvasView
+
+
+class MiniMap(QWidget):
+    """Press or drag in it to go there. The keyboard has the arrow keys instead."""
+
+    def __init__(self, view: CanvasView) -> None:
+        super().__init__(view.viewport())
+        self._view = view
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setAccessibleName(say("Map of the graph"))
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.hide()
+
+    def settle(self) -> None:
+        """Show it where there is more than one sees, at the lower right."""
+        content = self._view.graph_scene.content_rect()
+        seen = self._view.seen_rect()
+        self.setVisible(not content.isEmpty() and not seen.contains(content))
+        size = self.sizeHint()
+        port = self._view.viewport()
+        self.setGeometry(
+            port.width() - size.width() - theme.M,
+            port.height() - size.height() - theme.M,
+            size.width(),
+            size.height(),
+        )
+        self.update()
+
+    def _frame(self) -> tuple[QRectF, float, QPointF]:
+        """The room shown, its scale, and where its corner is drawn."""
+        room = self._view.graph_scene.content_rect().united(self._view.seen_rect())
+        inner = QRectF(self.rect()).adjusted(6, 6, -6, -6)
+        scale = min(
+            inner.width() / max(1.0, room.width()), inner.height() / max(1.0, room.height())
+        )
+        corner = inner.center() - QPointF(room.width() * scale, room.height() * scale) / 2
+        return room, scale, corner
+
+    # -- Qt ------------------------------------------------------------------------------
+
+    def sizeHint(self) -> QSize:
+        # Never more than a third of the canvas.
+        port = self._view.viewport()
+        width = min(theme.current().px(168), port.width() // 3)
+        return QSize(width, min(width * 2 // 3, port.height() // 3))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        current = theme.current()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        ground = current.color("surface")
+        ground.setAlpha(235)
+        painter.setPen(QPen(current.color("border"), 1))
+        painter.setBrush(ground)
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+        room, scale, corner = self._frame()
+        painter.setPen(Qt.PenStyle.NoPen)
+        scene = self._view.graph_scene
+        for card in scene.cards.values():
+            box = card.body.translated(card.pos() - room.topLeft())
+            spot = QRectF(
+                corner.x() + box.x() * scale,
+                corner.y() + box.y() * scale,
+                max(1.5, box.width() * scale),
+                max(1.5, box.height() * scale),
+            )
+            token = "danger" if card.in_path else "accent" if card.isSelected() else "muted"
+            painter.setBrush(current.color(token))
+            painter.drawRect(spot)
+        seen = self._view.seen_rect().translated(-room.topLeft())
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(current.color("accent"), 1.5))
+        painter.drawRect(
+            QRectF(
+                corner.x() + seen.x() * scale,
+                corner.y() + seen.y() * scale,
+                seen.width() * scale,
+                seen.height() * scale,
+            )
+        )
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._go(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self._go(event)
+
+    def _go(self, event: QMouseEvent) -> None:
+        room, scale, corner = self._frame()
+        point = (event.position() - corner) / scale + room.topLeft()
+        self._view.centerOn(point)
+        self.update()
+        event.accept()

@@ -1,0 +1,1 @@
+"""Graphs: canvas and outline over the same rows, checks, suggestions and comparison."""

@@ -1,0 +1,139 @@
+"""What a graph is of: its task and assumptions, whose it is, the source text; saved as one types."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app import theme
+from app.canvas.document import GraphDocument
+from app.session import Session
+from app.strings import say
+from app.widgets.basics import Scroller, label, row
+from app.widgets.buttons import Button
+from app.widgets.editors import LineEditor, ProseEditor, SaveLabel, Saver
+from app.widgets.inputs import ComboBox, Form
+from core.graphs.verbs import clean_assumptions, clean_text, edit_graph
+from core.types.graphs import TaskGraph
+
+ROLES = (
+    ("annotation", "Annotation: one person's graph"),
+    ("gold", "Gold: what others are compared with"),
+    ("training", "Training: drawn for feedback"),
+    ("model", "Made by a model"),
+)
+SPLITS = (("", "None"), ("train", "Training"), ("validation", "Validation"), ("test", "Test"))
+_MOST_ASIDE = 12
+
+
+class AboutTab(QWidget):
+    """Fields of the graph itself."""
+
+    #: Asked for: another graph of the task, a copy of this one, its end.
+    another_asked = Signal()
+    copy_asked = Signal()
+    delete_asked = Signal()
+
+    def __init__(self, session: Session, document: GraphDocument) -> None:
+        super().__init__()
+        self.session = session
+        self.document = document
+        self._shown: TaskGraph | None = None
+        self.saver = Saver(session, self._start_saving, self)
+        self.task = LineEditor(say("Task"))
+        self.assumptions = ProseEditor(
+            say("Assumptions"), placeholder=say("One a line, such as 'with loose leaves'"), lines=2
+        )
+        self.role = ComboBox(say("Kind"))
+        self.role.fill([(say(text), value) for value, text in ROLES])
+        self.split = ComboBox(say("Split"))
+        self.split.fill([(say(text), value) for value, text in SPLITS])
+        self.source = ProseEditor(
+            say("Source text"),
+            placeholder=say("A text the steps may come from; copied steps are shown in Checks"),
+            lines=4,
+        )
+        self.aside = label("", "muted", wrap=True, selectable=True)
+        scroller = Scroller()
+        form = Form()
+        form.add(say("Task"), self.task)
+        form.add(
+            say("Assumptions"),
+            self.assumptions,
+            say("Under which the steps hold. Another case is another graph of the same task."),
+        )
+        form.add(say("Kind"), self.role)
+        form.add(say("Split"), self.split)
+        form.add(say("Source text"), self.source)
+        scroller.box.addLayout(form)
+        self.another_button = Button(say("Same task, other assumption"), icon="plus")
+        self.another_button.clicked.connect(self.another_asked)
+        self.copy_button = Button(say("Copy the graph"), icon="copy")
+        self.copy_button.clicked.connect(self.copy_asked)
+        self.delete_button = Button(say("Delete the graph"), "danger", icon="trash")
+        self.delete_button.clicked.connect(self.delete_asked)
+        for button in (self.another_button, self.copy_button, self.delete_button):
+            scroller.box.addLayout(row(button, None))
+        scroller.box.addWidget(self.aside)
+        scroller.box.addStretch(1)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, theme.S, 0, 0)
+        box.addWidget(scroller, 1)
+        box.addWidget(SaveLabel(self.saver))
+        for field in (self.task, self.assumptions, self.source):
+            field.edited.connect(self.saver.touch)
+        for choice in (self.role, self.split):
+            choice.currentIndexChanged.connect(self.saver.touch)
+        document.changed.connect(self.refresh)
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show the document's graph; what is being typed stays."""
+        graph = self.document.graph
+        self.setEnabled(graph is not None)
+        if graph is None:
+            self.saver.flush()
+            self._shown = None
+            return
+        shown = graph.graph
+        if self._shown is not None and self._shown.id != shown.id:
+            self.saver.flush()
+        elif self.saver.dirty:
+            return
+        self._shown = shown
+        self.task.load(shown.task)
+        self.assumptions.load("\n".join(shown.assumptions))
+        self.role.choose(shown.role)
+        self.split.choose(shown.split)
+        self.source.load(shown.source_text)
+        lines = [str(entry.get("reason", "")) for entry in shown.aside[:_MOST_ASIDE]]
+        if len(shown.aside) > _MOST_ASIDE:
+            lines.append("…")
+        heading = say("Set aside from the file, and written back into it:")
+        self.aside.setText("\n".join([heading, *lines]) if lines else "")
+        self.aside.setVisible(bool(lines))
+
+    def _start_saving(self) -> Future[Any] | None:
+        shown = self._shown
+        if shown is None or not self.session.has_workspace:
+            return None
+        typed: dict[str, Any] = {
+            "task": clean_text(self.task.text()) or shown.task,
+            "assumptions": clean_assumptions(self.assumptions.text.splitlines()),
+            "role": self.role.value or shown.role,
+            "split": self.split.value if self.split.value is not None else shown.split,
+            "source_text": self.source.text,
+        }
+        fields = {name: value for name, value in typed.items() if value != getattr(shown, name)}
+        if not fields:
+            return None
+        future = self.session.workspace.submit(
+            say("Edit graph"), self.session.person_id, edit_graph, shown.id, **fields
+        )
+        self._shown = replace(shown, **fields)
+        return future

@@ -1,0 +1,361 @@
+"""The graph studio: a list of graphs, one of them on the canvas, and its twin and helpers beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import Any
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QSplitter, QTabWidget, QWidget
+
+from app import theme
+from app.canvas.document import KINDS
+from app.operations import run_verb
+from app.pages.base import Command
+from app.pages.base import Page as BasePage
+from app.pages.graphs.about import AboutTab
+from app.pages.graphs.checks import ChecksTab
+from app.pages.graphs.dialogs import ExportDialog, NewGraphDialog, import_files
+from app.pages.graphs.outline_tab import OutlineTab
+from app.pages.graphs.pane import GraphPane
+from app.pages.listing import Listing
+from app.strings import say
+from app.widgets.basics import Card
+from app.widgets.buttons import Button, IconButton
+from app.widgets.dialogs import ask
+from app.widgets.empty import EmptyState
+from app.widgets.id_table import TableColumn, TableSource
+from core.changes import Changes
+from core.graphs.samples import fill_graphs
+from core.graphs.verbs import copy_graph, delete_graph
+
+ROLE_WORDS = {"gold": "Gold", "annotation": "Annotation", "training": "Training", "model": "Model"}
+
+
+def role_word(value: Any) -> str:
+    """What kind of graph it is, in a word."""
+    return say(ROLE_WORDS.get(str(value), str(value)))
+
+
+def _assumption_line(value: Any) -> str:
+    """The assumptions, which are kept as JSON, on one line."""
+    import json
+
+    try:
+        return "; ".join(json.loads(value or "[]"))
+    except ValueError:
+        return ""
+
+
+SOURCE = TableSource(
+    "graph g",
+    columns=(
+        TableColumn("task", "Task", "g.task", order="g.task COLLATE NOCASE", width=0,
+                    tooltip=lambda row: f"{row['task']}\n{_assumption_line(row['assumption'])}"),
+        TableColumn("role", "Kind", "g.role", order="g.role", width=7, text=role_word),
+    ),
+    id="g.id",
+    where="g.deleted = 0",
+    search=("g.task", "g.assumptions"),
+    extra={"assumption": "g.assumptions"},
+    kinds=("graph", "graph_step"),
+)  # fmt: skip
+
+#: Below this width the list makes room for the canvas until it is asked for.
+_NARROW = 1060
+
+
+class Page(BasePage):
+    """List, canvas, outline."""
+
+    name = "graphs"
+    title = "Graphs"
+    kinds = (*KINDS, "graph_match", "graph_score", "step_scorer", "person")
+
+    def build(self) -> None:
+        self._wanted = ""
+        self.list_button = IconButton("columns", say("Show or hide the list of graphs"))
+        self.list_button.setCheckable(True)
+        self.list_button.setChecked(True)
+        self.list_button.toggled.connect(self._toggle_list)
+        self.import_button = Button(say("Import"), icon="import")
+        self.import_button.clicked.connect(self.show_import)
+        self.export_button = Button(say("Export"), icon="export")
+        self.export_button.clicked.connect(self.show_export)
+        self.new_button = Button(
+            say("New graph"), "primary", icon="plus", shortcuts=self.session.shortcuts, action="new"
+        )
+        self.new_button.clicked.connect(self.show_new)
+        for button in (self.list_button, self.import_button, self.export_button, self.new_button):
+            self.actions.addWidget(button)
+        self.listing = Listing(
+            self.session, SOURCE, say("Graphs"), say("Search tasks and assumptions"), self
+        )
+        self.listing.view.current_changed.connect(self._on_current)
+        self.listing.model.loaded.connect(self._on_loaded)
+        self.pane = GraphPane(self.session, say("Graph on the canvas"))
+        self.pane.said.connect(self.said)
+        self.document = self.pane.document
+        self.outline = OutlineTab(self.document)
+        self.checks = ChecksTab(self.session, self.document)
+        self.about = AboutTab(self.session, self.document)
+        self.about.another_asked.connect(self.show_another)
+        self.about.copy_asked.connect(self.copy_current)
+        self.about.delete_asked.connect(self.delete_current)
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.tabs.tabBar().setDrawBase(False)
+        self.tabs.tabBar().setAccessibleName(say("Views of the graph"))
+        for tab, text in (
+            (self.outline, say("Outline")),
+            (self.checks, say("Checks")),
+            (self.about, say("About")),
+        ):
+            self.tabs.addTab(tab, text)
+        side = Card()
+        side.box.setContentsMargins(theme.M, theme.XS, theme.M, theme.M)
+        side.add(self.tabs, 1)
+        self.split = QSplitter(Qt.Orientation.Horizontal)
+        self.split.setChildrenCollapsible(False)
+        self.split.setHandleWidth(theme.M)
+        for number, part in enumerate((self.listing, self.pane, side)):
+            self.split.addWidget(part)
+            self.split.setStretchFactor(number, (0, 1, 0)[number])
+        self.split.setSizes([theme.current().px(width) for width in (280, 600, 340)])
+        self.body.addWidget(self.split, 1)
+        self.document.changed.connect(self._on_document)
+        self._bind_keys()
+
+    def _bind_keys(self) -> None:
+        keys, canvas, document, pane = (
+            self.session.shortcuts, self.pane.canvas, self.document, self.pane,
+        )  # fmt: skip
+        for action, slot in (
+            ("graphs.add-step", self.add_step),
+            ("graphs.add-after", self.add_after),
+            ("graphs.rename", self.rename),
+            ("graphs.connect", pane.connect_current),
+            ("graphs.delete", document.delete_selected),
+            ("graphs.copy", pane.copy),
+            ("graphs.cut", pane.cut),
+            ("graphs.paste", pane.paste),
+            ("graphs.duplicate", pane.duplicate),
+            ("graphs.select-all", pane.select_all),
+            ("graphs.group", pane.group),
+            ("graphs.ungroup", document.ungroup_selected),
+            ("graphs.layout", document.lay_out),
+            ("graphs.fit", canvas.fit),
+            ("graphs.zoom-in", canvas.zoom_in),
+            ("graphs.zoom-out", canvas.zoom_out),
+            ("graphs.accept", pane.accept),
+            ("graphs.reject", pane.reject),
+            ("graphs.accept-all", pane.accept_all),
+            ("graphs.outline", self.change_sides),
+            ("graphs.import", self.show_import),
+            ("graphs.export", self.show_export),
+        ):
+            keys.bind(self, action, slot)
+
+    def refresh(self, changes: Changes | None) -> None:
+        self.listing.model.apply_changes(changes)
+        self.document.apply_changes(changes)
+
+    def place(self) -> dict[str, Any]:
+        return {
+            "graph": self.document.graph_id or self._wanted,
+            "tab": self.tabs.currentIndex(),
+        }
+
+    def restore(self, place: dict[str, Any]) -> None:
+        self._wanted = str(place.get("graph", ""))
+        tab = place.get("tab", 0)
+        if isinstance(tab, int) and 0 <= tab < self.tabs.count():
+            self.tabs.setCurrentIndex(tab)
+        if self._wanted and self.listing.view.select_id(self._wanted):
+            self._wanted = ""
+
+    def settle(self) -> Sequence[Future[Any]]:
+        if self.pane.canvas.editor is not None:
+            self.pane.canvas.editor.finish(True)
+        future = self.about.saver.flush()
+        return [future] if future is not None else []
+
+    def first_focus(self) -> QWidget | None:
+        return self.new_button if self.is_empty_shown else self.pane.canvas
+
+    def commands(self) -> list[Command]:
+        keys = self.session.shortcuts
+        made = [
+            Command(say("New graph"), self.show_new, keys.hint("new"), self.title),
+            Command(say("Import graphs"), self.show_import, keys.hint("graphs.import"), self.title),
+        ]
+        if self.document.graph is not None:
+            made += [
+                Command(
+                    say("Export graphs"), self.show_export, keys.hint("graphs.export"), self.title
+                ),
+                Command(say("Lay out the graph"), self.document.lay_out,
+                        keys.hint("graphs.layout"), self.title),
+                Command(say("Same task, other assumption"), self.show_another, "", self.title),
+                Command(say("Copy the graph"), self.copy_current, "", self.title),
+                Command(say("Delete the graph"), self.delete_current, "", self.title),
+                Command(
+                    say("Remove dependencies that follow from others"),
+                    self.document.remove_shortcuts, "", self.title,
+                ),
+            ]  # fmt: skip
+        return made
+
+    # -- what the person does ------------------------------------------------------------
+
+    @Slot()
+    def show_new(self) -> None:
+        """Ask for a task and assumptions, and make a graph of them."""
+        NewGraphDialog(self, self._on_made).open()
+
+    @Slot()
+    def show_another(self) -> None:
+        """A further graph of the same task under another assumption."""
+        graph = self.document.graph
+        if graph is not None:
+            NewGraphDialog(self, self._on_made, task=graph.graph.task).open()
+
+    @Slot()
+    def copy_current(self) -> None:
+        """A copy of the graph to change."""
+        if self.document.graph is not None:
+            run_verb(self, say("Copy graph"), copy_graph, self.document.graph_id).success(
+                lambda outcome: self._on_made(outcome.value.id)
+            )
+
+    @Slot()
+    def delete_current(self) -> None:
+        """Delete the graph, after asking; undo brings it back."""
+        graph = self.document.graph
+        if graph is None:
+            return
+        ask(
+            self,
+            say("Delete the graph?"),
+            say("'{task}' with its steps and dependencies. Undo brings it back.",
+                task=graph.graph.task),
+            say("Delete"),
+            lambda: run_verb(self, say("Delete graph"), delete_graph, graph.graph.id),
+            danger=True,
+        )  # fmt: skip
+
+    @Slot()
+    def show_import(self) -> None:
+        """Choose a file of graphs."""
+        import_files(self, self._on_imported)
+
+    @Slot()
+    def show_export(self) -> None:
+        """Write graphs or a picture."""
+        if self.document.graph is not None:
+            ExportDialog(self, self.document, self.pane.canvas.graph_scene).open()
+
+    @Slot()
+    def add_samples(self) -> None:
+        """Add ten tasks with gold graphs."""
+        run_verb(self, say("Add the sample graphs"), fill_graphs)
+
+    @Slot()
+    def add_step(self) -> None:
+        """Type a new step where the keyboard is: on the canvas or in the outline."""
+        if self._in_outline():
+            self.outline.field.setFocus(Qt.FocusReason.OtherFocusReason)
+        else:
+            self.pane.canvas.add_step()
+
+    @Slot()
+    def add_after(self) -> None:
+        """Type a step that comes after the current one."""
+        self.pane.canvas.add_after()
+
+    @Slot()
+    def rename(self) -> None:
+        """Type over the current step."""
+        if self._in_outline():
+            self.outline.view.edit_current()
+        else:
+            self.pane.canvas.rename_current()
+
+    @Slot()
+    def change_sides(self) -> None:
+        """Take the keyboard from the canvas to the outline, or back."""
+        if self._in_outline():
+            self.pane.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
+        else:
+            self.tabs.setCurrentWidget(self.outline)
+            target = self.outline.view if self.document.graph else self.outline.field
+            if self.document.graph is not None and not self.document.graph.steps:
+                target = self.outline.field
+            target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _in_outline(self) -> bool:
+        focus = self.window().focusWidget()
+        return focus is not None and (focus is self.outline or self.outline.isAncestorOf(focus))
+
+    # -- inside --------------------------------------------------------------------------
+
+    def _on_made(self, graph_id: str) -> None:
+        self._wanted = graph_id
+        if self.listing.view.select_id(graph_id):
+            self._wanted = ""
+        self.pane.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_imported(self, words: str, first: str) -> None:
+        self.said.emit(words)
+        if first:
+            self._on_made(first)
+
+    @Slot(str)
+    def _on_current(self, graph_id: str) -> None:
+        self.about.saver.flush()
+        self.document.open(graph_id)
+
+    @Slot()
+    def _on_loaded(self) -> None:
+        count = len(self.listing.model.ids)
+        self.set_subtitle(f"{count:,}" if count else "")
+        if self._wanted and self.listing.view.select_id(self._wanted):
+            self._wanted = ""
+        if self.listing.is_bare:
+            self.document.open("")
+            self.show_empty(
+                EmptyState(
+                    "graphs",
+                    say("No graphs yet"),
+                    say(
+                        "A graph holds the steps of a task under stated assumptions, and which must "
+                        "be done before which. Draw one, import TaskLAMA's files, or look at the "
+                        "samples first."
+                    ),
+                    (say("New graph"), self.show_new),
+                    (say("Import graphs"), self.show_import),
+                    (say("Add the samples"), self.add_samples),
+                )
+            )
+        else:
+            self.show_empty(None)
+
+    @Slot()
+    def _on_document(self) -> None:
+        self.export_button.setEnabled(self.document.graph is not None)
+        count = self.checks.count
+        self.tabs.setTabText(1, say("Checks {count}", count=count) if count else say("Checks"))
+
+    def _toggle_list(self, shown: bool) -> None:
+        self.listing.setVisible(shown)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        was, now = event.oldSize().width(), event.size().width()
+        narrow = theme.current().px(_NARROW)
+        if (was < 0 or was >= narrow) and now < narrow:
+            self.list_button.setChecked(False)
+        elif 0 <= was < narrow <= now:
+            self.list_button.setChecked(True)
