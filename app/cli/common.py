@@ -15,10 +15,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from core.errors import InputError, UsageError, WorkspaceBusyError
+from core.errors import (
+    DamagedWorkspaceError,
+    InputError,
+    NotAWorkspaceError,
+    NotFoundError,
+    UsageError,
+    WorkspaceBusyError,
+)
 from core.jobs import recover_jobs
 from core.ports import Cancellation, Progress
 from core.storage import Workspace
+from core.storage.backups import list_backups
 from core.storage.cipher import inspect_file
 
 
@@ -39,26 +47,36 @@ def add_passphrase(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--passphrase-fd", metavar="N", type=int, help="read the passphrase from a descriptor"
     )
+    parser.add_argument(
+        "--key-file", metavar="F", type=Path, help="the key file, where the workspace has one"
+    )
 
 
 def read_passphrase(args: argparse.Namespace, prompt: str = "Passphrase: ") -> str:
     """The passphrase, from the file, the descriptor or a prompt; its first line without the line end."""
-    if args.passphrase_file is not None:
+    return read_secret(args.passphrase_file, args.passphrase_fd, prompt)
+
+
+def read_secret(
+    file: Path | None, descriptor: int | None, prompt: str, *, flag: str = "passphrase"
+) -> str:
+    """A secret's first line from a file, a descriptor or a prompt; ``flag`` names its arguments."""
+    if file is not None:
         try:
-            text = args.passphrase_file.read_text(encoding="utf-8")
+            text = file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(
                 f"cannot be read: {error}.",
-                path=args.passphrase_file,
+                path=file,
                 remedy="Give a UTF-8 text file with the passphrase on its first line.",
             ) from error
-    elif args.passphrase_fd is not None:
+    elif descriptor is not None:
         try:
-            with os.fdopen(args.passphrase_fd, encoding="utf-8") as stream:
+            with os.fdopen(descriptor, encoding="utf-8") as stream:
                 text = stream.read()
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(
-                f"The descriptor {args.passphrase_fd} cannot be read: {error}.",
+                f"The descriptor {descriptor} cannot be read: {error}.",
                 remedy="Open it for reading before the call.",
             ) from error
     elif sys.stdin.isatty():
@@ -66,7 +84,7 @@ def read_passphrase(args: argparse.Namespace, prompt: str = "Passphrase: ") -> s
     else:
         raise UsageError(
             "The workspace needs a passphrase and there is no terminal to ask at.",
-            remedy="Give --passphrase-file or --passphrase-fd.",
+            remedy=f"Give --{flag}-file or --{flag}-fd.",
         )
     lines = text.splitlines()
     return lines[0] if lines else ""
@@ -77,13 +95,21 @@ def open_workspace(args: argparse.Namespace, *, write: bool = True) -> Iterator[
     """The workspace a verb works on; for reading only it opens beside a window too."""
     path: Path = args.workspace
     passphrase = read_passphrase(args) if inspect_file(path) == "encrypted" else None
+    key_file = args.key_file if passphrase is not None else None
     try:
-        workspace = Workspace.open(path, passphrase, read_only=False)
+        workspace = Workspace.open(path, passphrase, key_file=key_file)
     except WorkspaceBusyError:
         if write:
             raise
-        workspace = Workspace.open(path, passphrase, read_only=True)
+        workspace = Workspace.open(path, passphrase, read_only=True, key_file=key_file)
+    except (DamagedWorkspaceError, NotAWorkspaceError, NotFoundError) as error:
+        newest = next(iter(list_backups(path)), None)
+        if newest is not None:
+            error.remedy = f"{error.remedy} The newest backup is '{newest.path}'."
+        raise
     with workspace:
+        for note in workspace.notes:
+            print(f"rifugio: {note}", file=sys.stderr)
         if not workspace.read_only:
             workspace.transact_job("Recover jobs", "", recover_jobs)
         yield workspace

@@ -17,7 +17,8 @@ from app.cli.common import (
 from core.errors import UsageError
 from core.people import add_person
 from core.storage import Workspace
-from core.storage.audit import check_chain, check_file
+from core.storage.audit import chain_heads, check_chain, check_file, check_rows
+from core.storage.cipher import make_key_file
 from core.storage.kinds import KINDS
 from core.types import ROLES, Person, Run, System, Task
 
@@ -61,7 +62,10 @@ def _new(args: argparse.Namespace) -> int:
         asked = args.passphrase_file is None and args.passphrase_fd is None
         if asked and read_passphrase(args, "Once more: ") != passphrase:
             raise UsageError("The two passphrases differ.", remedy="Type the same one twice.")
-    with Workspace.create(args.workspace, passphrase) as workspace:
+    key_file: Path | None = None if args.no_passphrase else args.key_file
+    if key_file is not None and not key_file.exists():
+        make_key_file(key_file)
+    with Workspace.create(args.workspace, passphrase, key_file=key_file) as workspace:
         encrypted = workspace.encrypted
         schema = workspace.schema_version
     print_result(
@@ -103,12 +107,15 @@ def _info(args: argparse.Namespace) -> int:
 
 def _verify(args: argparse.Namespace) -> int:
     with open_workspace(args, write=False) as workspace:
-        findings = check_file(workspace, encrypted=workspace.encrypted) + check_chain(workspace)
+        findings = check_file(workspace, encrypted=workspace.encrypted)
+        findings += check_chain(workspace) + check_rows(workspace)
+        heads = chain_heads(workspace)
         changes = workspace.value("SELECT count(*) FROM change")
     value = {
         "workspace": str(args.workspace),
         "ok": not findings,
         "changes": changes,
+        "heads": [{"origin": h.origin, "changes": h.seq, "hash": h.hash} for h in heads],
         "findings": [{"message": f.message, "place": f.place} for f in findings],
     }
     text = f"{args.workspace}: sound; {changes} changes in an unbroken chain."
