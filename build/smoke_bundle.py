@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ from typing import Any
 
 from console import SetupError, say
 from default_models import missing_files, models_directory, read_manifest
+from smoke_window import do_first_half
 
 #: Parts of file names that must not be in a bundle: torch, Qt's network, and a GPL library of Python's.
 FORBIDDEN = (
@@ -28,6 +30,12 @@ FORBIDDEN = (
 )
 #: A plain SQLite file begins so; an encrypted one must not.
 PLAIN_SQLITE = b"SQLite format 3\x00"
+#: Three small cases to import; of our own making.
+EXAMPLES = """task,title,dialogue,note
+Write a note of the visit,Knee,"Doctor: What brings you in? Patient: My knee hurts on stairs.",Knee pain.
+Write a note of the visit,Cough,"Doctor: Since when? Patient: A week, no fever.",A week of dry cough.
+Write a note of the visit,Sleep,"Doctor: How do you sleep? Patient: Four hours.",Sleeps four hours.
+"""
 
 _SECONDS = 600
 _WINDOW_SECONDS = 8
@@ -48,6 +56,7 @@ def main() -> int:
             result = try_demo(program, Path(folder), env)
             try_models(program, Path(folder), env)
             try_window(program, Path(folder), env)
+            try_work(program, Path(folder), env)
     except SetupError as error:
         say(f"   {error}")
         return 1
@@ -152,6 +161,19 @@ def try_window(program: Path, folder: Path, env: dict[str, str]) -> None:
             _, errors = process.communicate()
     if ended or "Traceback" in errors:
         raise SetupError(f"The window did not open ({process.returncode}): {errors[-2000:]}")
+
+
+def try_work(program: Path, folder: Path, env: dict[str, str]) -> None:
+    """Do the first half of the main job in the window, by keys, where a display can be made."""
+    if sys.platform != "linux" or shutil.which("Xvfb") is None:
+        say("   the window was not worked in: there is no Xvfb")
+        return
+    examples = folder / "examples.csv"
+    examples.write_text(EXAMPLES, encoding="utf-8")
+    home = folder / "visitor"
+    home.mkdir()
+    own = {"HOME": str(home), "RIFUGIO_HOME": str(home / "rifugio"), "USER": "visitor"}
+    do_first_half([str(program)], examples, home, env | own)
 
 
 def size(bundle: Path) -> int:
