@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSplitter, QWidget
 
 from app import theme
 from app.operations import run_query
@@ -71,15 +71,16 @@ class CompareDialog(Dialog):
         self._filling = False
         self.first = ComboBox(say("First"))
         self.second = ComboBox(say("Second"))
-        self.metric = ComboBox(say("Measure"))
+        self.measure = ComboBox(say("Measure"))
         line = QHBoxLayout()
         line.setSpacing(theme.M)
         for caption, box in (
             (say("First"), self.first),
             (say("Second"), self.second),
-            (say("Measure"), self.metric),
+            (say("Measure"), self.measure),
         ):
             box.setMinimumContentsLength(10)
+            box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
             one = Form()
             one.add(caption, box)
             line.addLayout(one, 1)
@@ -127,7 +128,7 @@ class CompareDialog(Dialog):
             self,
             read_comparison,
             self.session.workspace,
-            self.metric.value or "",
+            self.measure.value or "",
             self.first.value,
             self.second.value,
         )
@@ -139,7 +140,7 @@ class CompareDialog(Dialog):
         metrics, comparison = found
         self.comparison = comparison
         self._filling = True
-        self.metric.fill(
+        self.measure.fill(
             [(measure_title(m), m) for m in metrics], comparison.metric if comparison else None
         )
         self._filling = False

@@ -46,7 +46,7 @@ from app.pages.results.views import (
     read_spent,
 )
 from app.strings import count_of, format_number, say
-from app.widgets.basics import Card, ElidedLabel, Scroller, clear_layout, label
+from app.widgets.basics import Card, ElidedLabel, Scroller, clear_layout
 from app.widgets.buttons import Button
 from app.widgets.dialogs import choose_new_file
 from app.widgets.empty import EmptyState
@@ -66,7 +66,7 @@ _VIEWS = (
     ("plots", "Plots"),
     ("agreement", "Agreement"),
     ("judges", "Judges"),
-    ("cost", "Time and tokens"),
+    ("cost", "Cost"),
 )
 
 
@@ -328,16 +328,20 @@ class Page(BasePage):
 
     def _make_choices(self) -> QHBoxLayout:
         self.split_box = ComboBox(say("Split by"))
-        self.split_box.fill([(say(words), key) for key, words in SPLITS], "")
+        self.split_box.fill(
+            [
+                (say("Split by: {what}", what=say(words)) if key else say("Not split"), key)
+                for key, words in SPLITS
+            ],
+            "",
+        )
         self.split_box.currentIndexChanged.connect(self._on_split)
         self.base_box = ComboBox(say("Base"))
         self.base_box.hide()
         self.base_box.currentIndexChanged.connect(self._on_base)
-        caption = label(say("Split by"), "muted")
-        caption.setBuddy(self.split_box)
+        self.split_box.setMinimumContentsLength(10)
         line = QHBoxLayout()
         line.setSpacing(theme.S)
-        line.addWidget(caption)
         line.addWidget(self.split_box)
         line.addStretch(1)
         line.addWidget(self.base_box)
@@ -538,7 +542,11 @@ class Page(BasePage):
             characters = first if column == 0 else max(_CELL_CHARACTERS, len(title) + 3)
             if column == self.model.columnCount() - 1:
                 characters = 11
-            self.table.setColumnWidth(column, characters * unit + 16)
+            width = characters * unit + 16
+            if column == 0:
+                # Where room is short, the names give way before the numbers do.
+                width = min(width, max(current.px(120), round(self.table.viewport().width() * 0.4)))
+            self.table.setColumnWidth(column, width)
         # On a small screen the table leaves room for what is under it.
         most = 6 if self.height() > current.px(640) else 3
         rows = min(most, max(1, self.model.rowCount()))

@@ -1,4 +1,4 @@
-"""Review: reference and output side by side, five ratings by keys, a comment, on to the next. Blind."""
+"""Review, blind: one output beside its reference with five ratings by keys, or two outputs side by side."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtWidgets import QButtonGroup, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app import theme
 from app.operations import run_query, run_verb
@@ -24,6 +24,7 @@ from app.pages.review.items import (
     save_comment,
     save_rating,
 )
+from app.pages.review.pairs import QUICK_SECONDS, PairReview
 from app.pages.review.parts import Foot, Side
 from app.strings import format_duration, format_number, say, shorten
 from app.widgets.basics import Card, Scroller, label
@@ -43,11 +44,20 @@ _BREAK_SECONDS = 1800.0
 
 
 class Page(BasePage):
-    """One item of the queue at a time."""
+    """One item of the queue at a time: an output to rate, or in the other mode a pair to compare."""
 
     name = "review"
     title = "Review"
-    kinds = ("review_item", "rating", "output", "example", "task")
+    kinds = (
+        "review_item",
+        "rating",
+        "output",
+        "example",
+        "task",
+        "pair_item",
+        "preference",
+        "rubric_tick",
+    )
 
     def build(self) -> None:
         self._view: ReviewView | None = None
@@ -62,6 +72,28 @@ class Page(BasePage):
         self._began = time.monotonic()
         self.blind_label = label(say("Blind: names hidden everywhere"), "pill")
         self.actions.addWidget(self.blind_label)
+        self._rated_here = False
+        self._questioned = False
+        self._mode_group = QButtonGroup(self)
+        self.mode_buttons: dict[str, Button] = {}
+        for mode, words in (("rate", say("Rate")), ("compare", say("Compare pairs"))):
+            button = Button(words, "choice")
+            button.setCheckable(True)
+            button.clicked.connect(partial(self.show_mode, mode))
+            self._mode_group.addButton(button)
+            self.mode_buttons[mode] = button
+            self.actions.addWidget(button)
+        self.mode_buttons["rate"].setChecked(True)
+        self.modes = QStackedWidget()
+        self.rate_view = QWidget()
+        rating = QVBoxLayout(self.rate_view)
+        rating.setContentsMargins(0, 0, 0, 0)
+        rating.setSpacing(theme.L)
+        self.pairs = PairReview(self.session, self.go.emit)
+        self.pairs.told.connect(self._on_pairs_told)
+        self.modes.addWidget(self.rate_view)
+        self.modes.addWidget(self.pairs)
+        self.body.addWidget(self.modes, 1)
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setChildrenCollapsible(False)
         split.setHandleWidth(theme.L)
@@ -72,14 +104,40 @@ class Page(BasePage):
             split.setStretchFactor(place, share)
         split.setSizes([440, 440, 300])
         self.scrolling = ScrollPair(self.reference, self.output)
-        self.body.addWidget(split, 1)
+        rating.addWidget(split, 1)
         self.notice = Notice("", "warning")
         self.notice.hide()
-        self.body.addWidget(self.notice)
-        self.body.addWidget(self._make_foot())
+        rating.addWidget(self.notice)
+        rating.addWidget(self._make_foot())
         self._bind_keys()
+        self.session.person_changed.connect(self._forget_item)
+
+    @property
+    def comparing(self) -> bool:
+        """Whether pairs are compared, not single outputs rated."""
+        return self.modes.currentWidget() is self.pairs
+
+    @Slot(str)
+    def show_mode(self, mode: str) -> None:
+        """Rate single outputs, or compare pairs."""
+        self.mode_buttons[mode].setChecked(True)
+        self.modes.setCurrentWidget(self.pairs if mode == "compare" else self.rate_view)
+        if mode == "compare":
+            self.title_label.setText(say("Blind comparison"))
+            self.show_empty(None)
+            self.pairs.refresh()
+        else:
+            self.title_label.setText(self.title)
+            self._load(self.item_id, _SHOW)
+            self._show_progress()
 
     def refresh(self, changes: Changes | None) -> None:
+        if self.comparing:
+            if changes is None or changes.touches(
+                "pair_item", "preference", "output", "rubric_tick"
+            ):
+                self.pairs.refresh()
+            return
         query = run_query(self, prepare_queue, self.session.workspace, self.session.person_id)
         query.success(self._show_counts)
         if changes is None:
@@ -93,9 +151,16 @@ class Page(BasePage):
             self._load(self.item_id, _SHOW)
 
     def place(self) -> dict[str, Any]:
-        return {"item": self.item_id, "scroll": self.output.scroll_share}
+        found = {"item": self.item_id, "scroll": self.output.scroll_share}
+        return {**found, "mode": "compare", "pair": self.pairs.item_id} if self.comparing else found
 
     def restore(self, place: dict[str, Any]) -> None:
+        if place.get("mode") == "compare":
+            self.show_mode("compare")
+            self.pairs.refresh(str(place.get("pair", "")))
+            return
+        if self.comparing and place.get("item"):
+            self.show_mode("rate")
         wanted = str(place.get("item", ""))
         scroll = place.get("scroll")
         self._wanted_scroll = float(scroll) if isinstance(scroll, int | float) else None
@@ -109,27 +174,33 @@ class Page(BasePage):
 
     def settle(self) -> list[Future[Any]]:
         future = self.saver.flush()
-        return [future] if future is not None else []
+        return [*([future] if future is not None else []), *self.pairs.settle()]
 
     def commands(self) -> list[Command]:
         keys = self.session.shortcuts
-        if self._view is None:
-            return []
+        modes = [
+            Command(say("Rate outputs"), partial(self.show_mode, "rate"), "", self.title),
+            Command(say("Compare pairs"), partial(self.show_mode, "compare"), "", self.title),
+        ]
+        shown: Any = self.pairs if self.comparing else self
+        if shown.view is None:
+            return modes
+        comment = self.pairs.focus_why if self.comparing else self.focus_comment
         return [
             Command(say(text), slot, keys.hint(action), self.title)
             for text, slot, action in (
-                ("Submit and next", self.submit, "review.submit"),
-                ("Skip", self.skip, "review.skip"),
-                ("Next", self.show_next, "review.next"),
-                ("Previous", self.show_previous, "review.previous"),
-                ("Write a comment", self.focus_comment, "review.comment"),
+                ("Submit and next", shown.submit, "review.submit"),
+                ("Skip", shown.skip, "review.skip"),
+                ("Next", shown.show_next, "review.next"),
+                ("Previous", shown.show_previous, "review.previous"),
+                ("Write a comment", comment, "review.comment"),
             )
-        ]
+        ] + modes
 
     def first_focus(self) -> QWidget | None:
         if self._empty is not None and self._empty.buttons:
             return self._empty.buttons[0]
-        return self.output
+        return self.pairs.left if self.comparing else self.output
 
     @property
     def item_id(self) -> str:
@@ -158,6 +229,13 @@ class Page(BasePage):
             names = ", ".join(axis.name for axis in missing)
             self._warn(say("Not rated yet: {names}. Rate these, or skip the output.", names=names))
             self.ratings.activate(missing[0].key)
+            return
+        quick = time.monotonic() - self._began < QUICK_SECONDS
+        if quick and not self._rated_here and not self._questioned:
+            self._questioned = True
+            self._warn(
+                say("That was within a second of seeing it. Hand it in again if you mean it.")
+            )
             return
         self._leave_item()
         self._writing += 1
@@ -245,8 +323,17 @@ class Page(BasePage):
     def _bind_keys(self) -> None:
         keys = self.session.shortcuts
         for value in range(1, 6):
-            keys.bind(self, f"review.rate-{value}", partial(self.rate, value))
-        keys.bind(self, "review.comment", self.focus_comment)
+            keys.bind(self.rate_view, f"review.rate-{value}", partial(self.rate, value))
+        keys.bind(self.rate_view, "review.comment", self.focus_comment)
+
+    def _on_pairs_told(self, text: str) -> None:
+        if self.comparing:
+            self.set_subtitle(text)
+
+    def _forget_item(self) -> None:
+        """Somebody else sits down: nothing of the one before stays on the screen."""
+        self._view = None
+        self.reload()
 
     # -- showing -------------------------------------------------------------------------
 
@@ -280,6 +367,8 @@ class Page(BasePage):
         if not other and self._writing:
             return
         self._view = view
+        if self.comparing:
+            return
         if view is None:
             self._show_emptiness()
             return
@@ -287,6 +376,8 @@ class Page(BasePage):
         if other:
             self.notice.hide()
             self._began = time.monotonic()
+            self._rated_here = False
+            self._questioned = False
             self.source_button.setChecked(False)
         if other or not self.saver.dirty:
             self.comment.load(view.item.comment)
@@ -330,6 +421,8 @@ class Page(BasePage):
             self._show_emptiness()
 
     def _show_progress(self) -> None:
+        if self.comparing:
+            return
         view, counts = self._view, self._counts
         if view is None:
             self.set_subtitle("")
@@ -356,6 +449,8 @@ class Page(BasePage):
         self.foot.state.setText(f"{words} · {waiting}")
 
     def _show_emptiness(self) -> None:
+        if self.comparing:
+            return
         counts = self._counts
         if counts.total and not counts.open:
             empty = EmptyState(
@@ -402,6 +497,7 @@ class Page(BasePage):
     def _write_rating(self, axis: str, value: int | None) -> None:
         if self._view is None:
             return
+        self._rated_here = True
         self.notice.hide()
         self._writing += 1
         run_verb(
