@@ -18,6 +18,7 @@ from app.session import Session
 from app.strings import say
 from app.widgets.empty import EmptyState
 from app.windows.bars import BottomBar, TopBar
+from app.windows.queue_count import QueueCount
 from app.windows.rail import Rail
 
 _COMPACT_BELOW = 1240
@@ -39,6 +40,7 @@ class WorkSurface(QWidget):
         self._current = ""
         self.top = TopBar(session)
         self.rail = Rail(session.shortcuts)
+        self.queue_count = QueueCount(session, self.rail)
         self.stack = QStackedWidget()
         self.bottom = BottomBar(session)
         layout = QVBoxLayout(self)

@@ -25,10 +25,11 @@ from app.windows.shortcut_editor import ShortcutEditor
 from core.errors import ConflictError, InputError
 from core.ports import Cancellation, ProgressCallback
 from core.settings import Settings, load_settings
-from core.storage import Workspace
+from core.storage import Transaction, Workspace
 from core.tasks.verbs import edit_task
-from core.types import Task
+from core.types import Output, Task
 from tests.app.conftest import PASSPHRASE, find_dialog
+from tests.factories import make_run
 
 Make = Callable[..., MainWindow]
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -215,6 +216,22 @@ def test_undo_by_key_and_in_words(open_window: Make, qtbot: QtBot) -> None:
     qtbot.waitUntil(button.isHidden)
     window.redo()
     qtbot.waitUntil(lambda: session.workspace.get(Task, task.id).objective == "Other")
+
+
+def test_rail_counts_what_waits_before_the_queue_was_opened(
+    open_window: Make, qtbot: QtBot, demo_file: Path
+) -> None:
+    def write(tx: Transaction, run_id: str) -> None:
+        for output in tx.find(Output, "run_id = ?", (run_id,)):
+            tx.update(Output, output.id, state="done", text="Written.")
+
+    with Workspace.open(demo_file) as workspace:
+        run, _system = make_run(workspace, 2)
+        workspace.transact("Write", "", write, run.id)
+    window = open_window()
+    window.work.show_page("settings")
+    button = window.work.rail._buttons["queue"]
+    qtbot.waitUntil(lambda: button.accessibleName() == "Queue, 2")
 
 
 def test_palette_runs_what_is_typed(open_window: Make, qtbot: QtBot) -> None:
