@@ -8,10 +8,11 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QProgressBar, QWidget
 
 from app import theme
-from app.operations import run_query
+from app.operations import run_query, run_verb
 from app.pages.base import Command
 from app.pages.base import Page as BasePage
 from app.pages.review.items import STATES, QueueCounts, prepare_queue
+from app.pages.review.pair_items import PairCounts, count_pairs
 from app.strings import format_number, say
 from app.widgets.basics import Card, label, row
 from app.widgets.buttons import Button
@@ -19,6 +20,7 @@ from app.widgets.empty import EmptyState
 from app.widgets.id_table import IdTableModel, TableColumn, TableSource
 from app.widgets.id_view import IdTableView
 from core.changes import Changes
+from core.review.blinding import set_blinding
 
 _STATE_WORDS = {
     "pending": "Pending",
@@ -69,7 +71,16 @@ class Page(BasePage):
 
     name = "queue"
     title = "Queue"
-    kinds = ("review_item", "rating", "output", "example", "task", "person")
+    kinds = (
+        "review_item",
+        "rating",
+        "output",
+        "example",
+        "task",
+        "person",
+        "pair_item",
+        "blinding",
+    )
 
     def build(self) -> None:
         self._counts = QueueCounts()
@@ -83,6 +94,16 @@ class Page(BasePage):
             action="queue.open",
         )
         self.open_button.clicked.connect(self.go_on)
+        self.blind_button = Button(say("Work blind"), "choice", icon="eye-off")
+        self.blind_button.setCheckable(True)
+        self.blind_button.setToolTip(
+            say(
+                "Runs and Results stay shut until your judgements are in. Whoever holds the whole "
+                "workspace file can look all the same: real blinding is a package without the mapping."
+            )
+        )
+        self.blind_button.clicked.connect(self.set_blind)
+        self.actions.addWidget(self.blind_button)
         self.actions.addWidget(label(say("Blind: names hidden everywhere"), "pill"))
         self.actions.addWidget(self.open_button)
         self.body.addWidget(self._make_progress())
@@ -101,6 +122,9 @@ class Page(BasePage):
     def refresh(self, changes: Changes | None) -> None:
         query = run_query(self, prepare_queue, self.session.workspace, self.session.person_id)
         query.success(self._show_counts)
+        run_query(self, count_pairs, self.session.workspace, self.session.person_id).success(
+            self._show_pairs
+        )
         self._filter()
         self.model.apply_changes(changes)
 
@@ -116,7 +140,10 @@ class Page(BasePage):
 
     def commands(self) -> list[Command]:
         hint = self.session.shortcuts.hint("queue.open")
-        return [Command(say("Go on reviewing"), self.go_on, hint, self.title)]
+        return [
+            Command(say("Go on reviewing"), self.go_on, hint, self.title),
+            Command(say("Compare pairs"), self.compare, "", self.title),
+        ]
 
     def first_focus(self) -> QWidget | None:
         if self._empty is not None and self._empty.buttons:
@@ -132,6 +159,17 @@ class Page(BasePage):
             self.open_item(self.table.current_id)
         else:
             self.go.emit("review", None)
+
+    @Slot()
+    def compare(self) -> None:
+        """Go on comparing pairs."""
+        self.go.emit("review", {"mode": "compare"})
+
+    @Slot(bool)
+    def set_blind(self, blind: bool) -> None:
+        """Begin or stop working blind."""
+        label_ = say("Work blind") if blind else say("Stop working blind")
+        run_verb(self, label_, set_blinding, self.session.person_id, blind)
 
     @Slot(str)
     def open_item(self, item_id: str) -> None:
@@ -149,6 +187,10 @@ class Page(BasePage):
         self.mine_label = label("", "muted")
         self.team_label = label("", "muted")
         card.add(row(self.mine_label, None, self.team_label))
+        self.pairs_label = label("", "muted")
+        self.compare_button = Button(say("Compare pairs"), icon="columns")
+        self.compare_button.clicked.connect(self.compare)
+        card.add(row(self.pairs_label, None, self.compare_button))
         return card
 
     def _make_filters(self) -> QHBoxLayout:
@@ -191,6 +233,21 @@ class Page(BasePage):
             where += " AND v.state = ?"
             parameters.append(self._state)
         self.model.set_filter(where, parameters)
+
+    def _show_pairs(self, counts: PairCounts) -> None:
+        self.blind_button.setChecked(counts.blind)
+        self.compare_button.setEnabled(counts.possible > 0)
+        self.pairs_label.setText(
+            say(
+                "Pairs: {done} of {total} compared, {open} waiting",
+                done=format_number(counts.mine.get("submitted", 0)),
+                total=format_number(counts.total),
+                open=format_number(counts.open),
+            )
+            if counts.total
+            else say("Pairs: {possible} could be compared", possible=format_number(counts.possible))
+        )
+        self.team_label.setVisible(self.team_label.isVisible() and not counts.blind)
 
     def _show_counts(self, counts: QueueCounts) -> None:
         self._counts = counts

@@ -14,6 +14,8 @@ from app.pages.base import Command
 from app.pages.base import Page as BasePage
 from app.pages.runs.detail import RunDetail, RunFacts, read_run, state_word
 from app.pages.runs.dialogs import RunDialog, SystemDialog
+from app.pages.runs.experiment_dialog import ExperimentDialog
+from app.pages.runs.judge_dialog import JudgeDialog
 from app.pages.runs.runner import runner_of
 from app.pages.runs.score_dialog import ScoreDialog
 from app.strings import count_of, format_time, say
@@ -23,6 +25,7 @@ from app.widgets.empty import EmptyState
 from app.widgets.id_table import IdTableModel, TableColumn, TableSource
 from app.widgets.id_view import IdTableView
 from core.changes import Changes
+from core.review.blinding import results_hidden
 from core.runs.verbs import retry_failed
 from core.storage.workspace import Workspace
 from core.types import Run, System
@@ -65,10 +68,22 @@ class Page(BasePage):
 
     name = "runs"
     title = "Runs"
-    kinds = ("run", "system", "job", "output", "score", "example")
+    kinds = (
+        "run",
+        "system",
+        "job",
+        "output",
+        "score",
+        "example",
+        "experiment",
+        "review_item",
+        "pair_item",
+        "blinding",
+    )
 
     def build(self) -> None:
         self.runner = runner_of(self.session)
+        self._hidden = 0
         self._wanted = ""
         self._wanted_output = ""
         self.new_system_button = Button(say("New system"), icon="models")
@@ -77,6 +92,12 @@ class Page(BasePage):
             say("New run"), "primary", icon="runs", shortcuts=self.session.shortcuts, action="new"
         )
         self.new_run_button.clicked.connect(self.show_new_run)
+        self.judge_button = Button(say("Judge"), icon="review")
+        self.judge_button.clicked.connect(self.show_judge)
+        self.experiment_button = Button(say("Experiment"), icon="columns")
+        self.experiment_button.clicked.connect(self.show_experiment)
+        self.actions.addWidget(self.judge_button)
+        self.actions.addWidget(self.experiment_button)
         self.actions.addWidget(self.new_system_button)
         self.actions.addWidget(self.new_run_button)
         card = Card(say("Runs"))
@@ -106,6 +127,8 @@ class Page(BasePage):
         self.runner.scored.connect(self._on_scored)
 
     def refresh(self, changes: Changes | None) -> None:
+        query = run_query(self, results_hidden, self.session.workspace, self.session.person_id)
+        query.success(self._show_hidden)
         self.model.apply_changes(changes)
         if changes is not None:
             self.detail.apply_changes(changes)
@@ -131,6 +154,8 @@ class Page(BasePage):
         made = [
             Command(say("New run"), self.show_new_run, keys.hint("new"), self.title),
             Command(say("New system"), self.show_new_system, "", self.title),
+            Command(say("Judge with language models"), self.show_judge, "", self.title),
+            Command(say("New experiment"), self.show_experiment, "", self.title),
         ]
         if self.detail.facts is not None:
             made += [
@@ -174,6 +199,23 @@ class Page(BasePage):
             return
         query = run_query(self, _retry, self.session.workspace, self.session.person_id, run_id)
         query.success(partial(self._on_retried, run_id))
+
+    @Slot()
+    def show_judge(self) -> None:
+        """Let language models judge what was written."""
+        JudgeDialog(self, self.runner.judge).open()
+
+    @Slot()
+    def show_experiment(self) -> None:
+        """Several systems, with several prompts, on the same examples."""
+        ExperimentDialog(self, self._on_experiment).open()
+
+    def _on_experiment(self, run_ids: list[str], score: bool) -> None:
+        if run_ids:
+            self._wanted = run_ids[0]
+        for run_id in run_ids:
+            self.runner.start(run_id, score=score)
+        self.refresh(None)
 
     @Slot()
     def score_current(self) -> None:
@@ -223,7 +265,35 @@ class Page(BasePage):
             self.table.select_id(self.model.ids[0])
         self._show_emptiness()
 
+    def _show_hidden(self, waiting: int) -> None:
+        """This page names systems: it stays shut while the person works blind and has work waiting."""
+        was, self._hidden = self._hidden, waiting
+        if waiting and not was:
+            self.show_empty(
+                EmptyState(
+                    "eye-off",
+                    say("Hidden while you work blind"),
+                    say(
+                        "This page names the systems. It opens when your own judgements are in, or "
+                        "when you stop working blind in the queue."
+                    ),
+                    (say("Go on reviewing"), self._go_review),
+                    (say("Go to the queue"), self._go_queue),
+                )
+            )
+        elif was and not waiting:
+            self.show_empty(None)
+            self._show_emptiness()
+
+    def _go_review(self) -> None:
+        self.go.emit("review", None)
+
+    def _go_queue(self) -> None:
+        self.go.emit("queue", None)
+
     def _show_emptiness(self) -> None:
+        if self._hidden:
+            return
         if self.model.ids:
             self.show_empty(None)
         elif not self.is_empty_shown:

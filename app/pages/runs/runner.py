@@ -15,11 +15,13 @@ from app.jobs import Feed, Pending
 from app.session import Session
 from app.strings import say
 from core.jobs import set_job
+from core.judges.engine import add_judging, execute_judging
 from core.ports import Cancellation, Piece, ProgressCallback
 from core.runs.engine import PieceCallback, execute_run
 from core.runs.scoring import DEFAULT_METRICS, score_run
 from core.storage.workspace import Workspace
 from core.types import Job, Output, Run, System
+from core.types.evaluation import JudgeAnswerKind
 
 
 def write_outputs(
@@ -49,10 +51,37 @@ def score_outputs(
     cancel: Cancellation,
 ) -> Job:
     """Score a run with metrics that need no model; for a thread of its own."""
+    from core.editing_bench.bench import score_bench_run
     from core.metrics.registry import create
 
+    run = workspace.get(Run, run_id)
+    if run.signature.get("bench") == "editeval":
+        score_bench_run(workspace, run_id, progress=progress, cancel=cancel)
+        return workspace.get(Job, run.job_id) if run.job_id else Job(id="", kind="score", label="")
     metrics = {name: create(name) for name in names}
     return score_run(workspace, run_id, metrics, person=person_id, progress=progress, cancel=cancel)
+
+
+def judge_outputs(
+    workspace: Workspace,
+    models: Any,
+    person_id: str,
+    run_ids: Sequence[str],
+    judge_ids: Sequence[str],
+    kind: JudgeAnswerKind,
+    *,
+    progress: ProgressCallback,
+    cancel: Cancellation,
+) -> Job:
+    """Let language models judge, one after the other; for a thread of its own."""
+    job = workspace.transact_job("Judge", person_id, add_judging, run_ids, judge_ids, kind).value
+    return execute_judging(
+        workspace,
+        job.id,
+        lambda system: models.generator(system.model_id or None),
+        progress=progress,
+        cancel=cancel,
+    )
 
 
 class Runner(QObject):
@@ -66,6 +95,8 @@ class Runner(QObject):
     began = Signal(str, str)
     #: A run was scored: its id.
     scored = Signal(str)
+    #: Judges have answered: the job as it ended.
+    judged = Signal(object)
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -137,6 +168,25 @@ class Runner(QObject):
         )
         job.success(partial(self._on_scored, run_id)).end(partial(self._after_scoring, run_id))
         self.changed.emit(run_id)
+
+    def judge(
+        self, run_ids: Sequence[str], judge_ids: Sequence[str], kind: JudgeAnswerKind
+    ) -> None:
+        """Let language models judge the outputs of runs; what has an answer is not asked again."""
+        session = self._session
+        job = session.jobs.start(
+            self,
+            say("Judging outputs"),
+            judge_outputs,
+            session.workspace,
+            session.models,
+            session.person_id,
+            tuple(run_ids),
+            tuple(judge_ids),
+            kind,
+            noun="answers",
+        )
+        job.success(lambda done: self.judged.emit(done))
 
     # -- inside --------------------------------------------------------------------------
 
