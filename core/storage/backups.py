@@ -233,9 +233,20 @@ def thin_backups(
     backups = list_backups(workspace)
     kept = choose_kept(backups, limit=limit, now=now or datetime.now(UTC))
     removed = [backup for backup in backups if backup not in kept]
+    _remove_unfinished(backup_folder(workspace))
     for backup in removed:
         backup.path.unlink(missing_ok=True)
     return removed
+
+
+def _remove_unfinished(folder: Path) -> None:
+    """Remove what was being written when the machine stopped, an hour ago or more."""
+    for part in folder.glob(".*.part*"):
+        try:
+            if datetime.now(UTC).timestamp() - part.stat().st_mtime > EVERY.total_seconds():
+                part.unlink()
+        except OSError:
+            continue
 
 
 def choose_kept(

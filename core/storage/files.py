@@ -17,8 +17,15 @@ def companions(path: Path) -> tuple[Path, Path]:
 
 def remove_with_companions(path: Path) -> None:
     """Remove a database and what SQLite left beside it."""
-    for leftover in (path, *companions(path)):
+    journal = path.with_name(path.name + "-journal")
+    for leftover in (path, *companions(path), journal):
         leftover.unlink(missing_ok=True)
+
+
+def remove_unfinished(path: Path) -> None:
+    """Remove copies of a workspace that a power cut left unfinished; for whoever holds its lock."""
+    for what in ("migrating", "rekeying", "restoring"):
+        remove_with_companions(path.with_name(f".{path.name}.{what}"))
 
 
 def sync_file(path: Path) -> None:

@@ -33,7 +33,7 @@ from core.storage.connection import (
     refuse_network_share,
 )
 from core.storage.copying import copy_database
-from core.storage.files import remove_with_companions
+from core.storage.files import remove_unfinished, remove_with_companions
 from core.storage.lock import WriterLock
 from core.storage.reads import Parameters, Reads
 from core.storage.transaction import Transaction
@@ -400,6 +400,7 @@ class Workspace(Reads):
 
     def _start(self, *, new: bool) -> None:
         if not (new or self.read_only):
+            remove_unfinished(self.path)
             note = opening.check_log(self.path)
             if note:
                 self.notes.append(note)
