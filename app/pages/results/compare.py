@@ -22,12 +22,14 @@ from core.runs.differences import Difference, Stretch, word_differences
 from core.storage.workspace import Workspace
 from core.types import Output, Run, SectionText, System
 
-_COLUMNS = (
-    RowsColumn(say("Example"), 0),
-    RowsColumn(say("First"), 9, right=True),
-    RowsColumn(say("Second"), 9, right=True),
-    RowsColumn(say("Change"), 9, right=True),
-)
+
+def _columns() -> tuple[RowsColumn, ...]:
+    return (
+        RowsColumn(say("Example"), 0),
+        RowsColumn(say("First"), 9, right=True),
+        RowsColumn(say("Second"), 9, right=True),
+        RowsColumn(say("Change"), 9, right=True),
+    )
 
 
 def read_sides(workspace: Workspace) -> list[tuple[str, Side]]:
@@ -93,8 +95,8 @@ class CompareDialog(Dialog):
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setChildrenCollapsible(False)
         split.setHandleWidth(theme.M)
-        self.better = RowsTable(_COLUMNS, say("What got better"), most=6)
-        self.worse = RowsTable(_COLUMNS, say("What got worse"), most=6)
+        self.better = RowsTable(_columns(), say("What got better"), most=6)
+        self.worse = RowsTable(_columns(), say("What got worse"), most=6)
         for title, table in ((say("Better"), self.better), (say("Worse"), self.worse)):
             card = Card(title)
             card.add(table, 1)

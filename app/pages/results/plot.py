@@ -20,7 +20,7 @@ from app.widgets.basics import Card
 from app.widgets.buttons import IconButton
 
 _ROW, _AXIS = 40, 44
-_NAME = 22
+_NAME, _LONG_NAME = 22, 36
 
 
 class Figure(Card):
@@ -204,7 +204,7 @@ class ShareBars(Figure):
         self.plot.setFixedHeight(current.px(_ROW * len(self.shares) + _AXIS))
         ticks = []
         for place, share in enumerate(self.shares):
-            ticks.append((-place, shorten(share.name, _NAME)))
+            ticks.append((-place, shorten(share.name, _LONG_NAME)))
             self._draw_share(-place, share)
         self._dress_axes(ticks, (0.0, 1.18))
         item.getAxis("bottom").setTicks([[(v / 4, f"{v * 25} %") for v in range(5)]])

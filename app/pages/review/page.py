@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QTextCursor
+from PySide6.QtGui import QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QButtonGroup, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app import theme
@@ -39,6 +39,8 @@ from core.review.verbs import edit_review, submit_review
 from core.types import SectionText
 
 _SHOW, _NEXT, _PREVIOUS, _NEXT_OPEN = 0, 1, -1, 2
+#: Narrower than this there is no room for the pill.
+_PILL_WIDTH = 700
 #: Longer than this between two submissions was a break, not work.
 _BREAK_SECONDS = 1800.0
 
@@ -483,6 +485,11 @@ class Page(BasePage):
     def _warn(self, text: str) -> None:
         self.notice.set_text(text)
         self.notice.show()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # That one works blind is said by the title, too, where there is no room for the pill.
+        self.blind_label.setVisible(self.width() >= theme.current().px(_PILL_WIDTH))
 
     # -- writing -------------------------------------------------------------------------
 

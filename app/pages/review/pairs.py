@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QTextCursor
+from PySide6.QtGui import QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from app import theme
@@ -47,6 +47,9 @@ _STRENGTHS = (
     "Right better",
     "Right much better",
 )
+#: The same where there is no room; the whole words stay in the tooltip and are spoken.
+_SHORT = ("Left, much", "Left", "Equal", "Right", "Right, much")
+_NARROW = 620
 _PANELS = (("rubric", "Rubric"), ("input", "Input"), ("reference", "Reference"))
 #: Pairs offered at first where there are more.
 _FIRST_PAIRS = 60
@@ -87,9 +90,9 @@ class PairReview(QWidget):
         for side in self._sides:
             split.addWidget(side)
         split.addWidget(self._make_panel())
-        for place, share in enumerate((4, 4, 3)):
+        for place, share in enumerate((5, 5, 3)):
             split.setStretchFactor(place, share)
-        split.setSizes([430, 430, 320])
+        split.setSizes([450, 450, 300])
         self.left, self.right = (side.reader for side in self._sides)
         self.scrolling = ScrollPair(self.left, self.right)
         box.addWidget(split, 1)
@@ -271,6 +274,8 @@ class PairReview(QWidget):
         for strength, words in enumerate(_STRENGTHS, 1):
             button = Button(say(words), "choice", shortcuts=keys, action=f"review.rate-{strength}")
             button.setCheckable(True)
+            button.setAccessibleName(say(words))
+            button.setToolTip(say(words))
             button.clicked.connect(partial(self.choose, strength))
             self.choices.append(button)
             choices.addWidget(button)
@@ -443,6 +448,17 @@ class PairReview(QWidget):
     def _warn(self, text: str) -> None:
         self.notice.set_text(text)
         self.notice.show()
+
+    def _fit(self) -> None:
+        """Shorter words, and fewer lines for the reason, where there is no room."""
+        narrow = self.width() < theme.current().px(_NARROW)
+        for button, words, short in zip(self.choices, _STRENGTHS, _SHORT, strict=True):
+            button.setText(say(short if narrow else words))
+        self.why.setMaximumHeight(theme.current().px(64) if narrow else 16_777_215)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
 
     # -- writing -------------------------------------------------------------------------
 
