@@ -155,6 +155,16 @@ class HostedGenerator(HostedModel):
         answer = self._call("choose", {"messages": _plain(messages), "options": list(options)})
         return Choice(tuple(answer["probabilities"]), answer["mass"])
 
+    def choose_many(
+        self, questions: Sequence[Sequence[Message]], options: Sequence[Sequence[str]]
+    ) -> list[Choice]:
+        """`choose` for many questions at once; what they begin with alike is evaluated once."""
+        plain = [_plain(messages) for messages in questions]
+        answer = self._call(
+            "choose_many", {"questions": plain, "options": [list(texts) for texts in options]}
+        )
+        return [Choice(tuple(one["probabilities"]), one["mass"]) for one in answer]
+
     def log_likelihood(
         self, context: Sequence[Message] | str, continuations: Sequence[str]
     ) -> list[LogLikelihood]:

@@ -30,6 +30,7 @@ from core.errors import (
 from core.ports import Cancellation
 from models.engines import Send
 from models.gguf import GgufInfo, read_gguf
+from models.llama_many import ManyContext
 from models.llama_runtime import Aborter, fit_context, list_gpus, load_llama
 from models.llama_stream import TokenStream
 from models.llama_threads import ThreadAdviser
@@ -49,7 +50,7 @@ _CANDIDATES_COLD, _CANDIDATES_HOT, _COLD = 40, 1_000, 0.3
 
 
 class LlamaEngine:
-    """One GGUF model. Arguments: path, id, name, sha256, context?, threads?, gpu_layers?, template?."""
+    """One GGUF model. Arguments: path, id, name, sha256; context, threads, gpu_layers, template, batched."""
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         path = Path(arguments["path"])
@@ -73,6 +74,7 @@ class LlamaEngine:
         self._buffer = ctypes.create_string_buffer(256)
         self._cancel: Cancellation = Cancellation()
         self._aborter = Aborter(self._llm)
+        self._many = ManyContext(self._llm, self._raise_if_cancelled)
         # How many leading tokens of the cache were evaluated in whole batches from the beginning.
         self._whole = 0
         self._batch = int(self._llm.n_batch)
@@ -103,6 +105,8 @@ class LlamaEngine:
             try:
                 if op == "choose":
                     return self._choose(arguments)
+                if op == "choose_many":
+                    return self._choose_many(arguments)
                 if op == "log_likelihood":
                     return self._log_likelihoods(arguments)
             except _Aborted:
@@ -110,6 +114,7 @@ class LlamaEngine:
         raise BugError(f"A language model cannot '{op}'.")
 
     def close(self) -> None:
+        self._many.close()
         # Left to the interpreter's shutdown, its destructor raises.
         self._llm.close()
 
@@ -392,12 +397,35 @@ class LlamaEngine:
     def _choose(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         context = self._tokens_of(arguments["messages"])
         likelihoods = self._score_continuations(context, arguments["options"])
-        logs = np.array([total for total, _ in likelihoods])
-        weights = np.exp(logs - logs.max())
-        return {
-            "probabilities": (weights / weights.sum()).tolist(),
-            "mass": float(min(1.0, np.exp(logs).sum())),
-        }
+        return _as_choice([total for total, _ in likelihoods])
+
+    def _choose_many(self, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The same for many questions, from one evaluation of how they all begin."""
+        questions, options = arguments["questions"], arguments["options"]
+        prompts = [self._tokens_of(messages) for messages in questions]
+        tokens = [
+            [
+                list(self._llm.tokenize(text.encode(), add_bos=False, special=False))
+                for text in texts
+            ]
+            for texts in options
+        ]
+        for prompt, choices in zip(prompts, tokens, strict=True):
+            if not prompt or not choices or not all(choices):
+                raise UsageError("A question or one of its options is empty.")
+            self._require_room(len(prompt), max(map(len, choices)))
+        on_gpu = "on the CPU" not in self._device
+        if len(prompts) > 1 and self._arguments.get("batched", on_gpu) and self._many.usable:
+            totals = self._many.score(prompts, tokens, threads=self._threads)
+            return [_as_choice(logs) for logs in totals]
+        return [
+            self._choose({"messages": messages, "options": texts})
+            for messages, texts in zip(questions, options, strict=True)
+        ]
+
+    def _raise_if_cancelled(self) -> None:
+        if self._cancel.cancelled:
+            raise _Aborted
 
     def _log_likelihoods(self, arguments: Mapping[str, Any]) -> list[list[float]]:
         context = self._tokens_of(arguments["context"])
@@ -418,6 +446,16 @@ def fold_system(messages: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
     if system and others:
         others[0]["content"] = "\n\n".join([*system, others[0]["content"]])
     return others
+
+
+def _as_choice(logs: Sequence[float]) -> dict[str, Any]:
+    """Options' log-probabilities as their shares of each other, and of all probability."""
+    values = np.array(logs)
+    weights = np.exp(values - values.max())
+    return {
+        "probabilities": (weights / weights.sum()).tolist(),
+        "mass": float(min(1.0, np.exp(values).sum())),
+    }
 
 
 def _room() -> int | None:
