@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
 _CONTEXT = "rifugio"
+_FIRST_STRONG, _POP = "\u2068", "\u2069"
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
+#: Han, Hiragana, Katakana, with the punctuation that belongs to them.
+_IDEOGRAPHS = re.compile(
+    "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
 
 
 def say(text: str, **values: object) -> str:
@@ -17,7 +24,24 @@ def say(text: str, **values: object) -> str:
     ``say("{count} examples", count=3)``
     """
     translated = QCoreApplication.translate(_CONTEXT, text)
-    return translated.format(**values) if values else translated
+    if not values:
+        return translated
+    return translated.format(**{name: isolate(value) for name, value in values.items()})
+
+
+def isolate(value: object) -> object:
+    """A text with right-to-left letters in marks that keep its order apart from the sentence around it."""
+    if isinstance(value, str) and not value.isascii() and _RIGHT_TO_LEFT.search(value):
+        return value if value.startswith(_FIRST_STRONG) else f"{_FIRST_STRONG}{value}{_POP}"
+    return value
+
+
+def count_words(text: str) -> int:
+    """Words between spaces; in Chinese and Japanese, which write none, each character counts."""
+    if text.isascii():
+        return len(text.split())
+    signs = len(_IDEOGRAPHS.findall(text))
+    return signs + len(_IDEOGRAPHS.sub(" ", text).split()) if signs else len(text.split())
 
 
 def count_of(number: int, one: str, many: str) -> str:
@@ -83,9 +107,9 @@ def format_time(stamp: str) -> str:
 
 
 def shorten(text: str, length: int = 80) -> str:
-    """One line of a text, cut at a word."""
+    """One line of a text, cut at a word; ready to stand in a sentence."""
     line = " ".join(text.split())
-    if len(line) <= length:
-        return line
-    cut = line[:length]
-    return (cut.rsplit(" ", 1)[0] if " " in cut[length // 2 :] else cut) + " …"
+    if len(line) > length:
+        cut = line[:length]
+        line = (cut.rsplit(" ", 1)[0] if " " in cut[length // 2 :] else cut) + " …"
+    return str(isolate(line))

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app import theme
 from app.session import Session
@@ -64,12 +64,20 @@ class Page(QWidget):
         self.subtitle_label.setProperty("role", "muted")
         self.actions = QHBoxLayout()
         self.actions.setSpacing(theme.S)
-        header = QHBoxLayout()
-        header.setSpacing(theme.M)
-        header.addWidget(self.title_label)
-        header.addWidget(self.subtitle_label, 1)
-        header.addLayout(self.actions)
-        outer.addLayout(header)
+        names = QWidget()
+        names_row = QHBoxLayout(names)
+        names_row.setContentsMargins(0, 0, 0, 0)
+        names_row.setSpacing(theme.M)
+        names_row.addWidget(self.title_label)
+        names_row.addWidget(self.subtitle_label, 1)
+        self._actions_box = QWidget()
+        self._actions_box.setLayout(self.actions)
+        self.actions.setContentsMargins(0, 0, 0, 0)
+        self._header = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._header.setSpacing(theme.S)
+        self._header.addWidget(names, 1)
+        self._header.addWidget(self._actions_box)
+        outer.addLayout(self._header)
         self._stack = QStackedWidget()
         self._content = QWidget()
         self.body = QVBoxLayout(self._content)
@@ -159,9 +167,21 @@ class Page(QWidget):
             self._stale = False
             self.refresh(None)
 
+    def _fit_header(self) -> None:
+        """Put the actions under the title where both have no room on a line."""
+        needed = self.title_label.sizeHint().width() + self._actions_box.sizeHint().width()
+        direction = QBoxLayout.Direction
+        narrow = needed + 2 * theme.XL + theme.L > self.width()
+        self._header.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
+
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self._fit_header()
         self._refresh_if_stale()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_header()
 
 
 def focus_first(page: Page) -> None:

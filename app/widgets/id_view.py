@@ -21,6 +21,8 @@ from app.widgets.id_table import IdTableModel
 
 _PADDING = 24
 #: The most that columns of fixed width take of a list's width.
+#: Characters that the column without a width of its own keeps.
+_LEAST_REST = 12
 _FIXED_SHARE = 0.6
 _HAS_FOCUS = QStyle.StateFlag.State_HasFocus
 
@@ -121,18 +123,34 @@ class IdTableView(QTableView):
         self._share_room()
 
     def _share_room(self) -> None:
-        """Give columns their widths, narrowed where they would leave too little for the widest one."""
+        """Give columns their widths: narrowed where there is little room, but never below their titles.
+
+        Where not even the titles have room, columns are left out from the right.
+        """
         columns = self._ids.source.columns
         header = self.horizontalHeader()
         unit = self.fontMetrics().averageCharWidth()
         wanted = {n: c.width * unit + _PADDING for n, c in enumerate(columns) if c.width}
-        room = self.viewport().width() * (_FIXED_SHARE if len(wanted) < len(columns) else 1.0)
-        factor = min(1.0, room / max(1, sum(wanted.values())))
+        titles = header.fontMetrics()
+        least = {
+            n: min(wanted[n], titles.horizontalAdvance(columns[n].title) + _PADDING) for n in wanted
+        }
+        room = float(self.viewport().width())
+        if len(wanted) < len(columns):
+            room = min(room * _FIXED_SHARE, room - _LEAST_REST * unit)
+        shown = sorted(wanted)
+        while len(shown) > 1 and sum(least[n] for n in shown) > room:
+            shown.pop()
+        spare = max(0.0, room - sum(least[n] for n in shown))
+        more = sum(wanted[n] - least[n] for n in shown)
+        factor = min(1.0, spare / more) if more else 1.0
         for number in range(len(columns)):
-            if number in wanted:
+            header.setSectionHidden(number, number in wanted and number not in shown)
+            if number in shown:
                 header.setSectionResizeMode(number, QHeaderView.ResizeMode.Interactive)
-                self.setColumnWidth(number, max(48, round(wanted[number] * factor)))
-            else:
+                width = least[number] + (wanted[number] - least[number]) * factor
+                self.setColumnWidth(number, max(48, round(width)))
+            elif number not in wanted:
                 header.setSectionResizeMode(number, QHeaderView.ResizeMode.Stretch)
 
     def _keep(self) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 from app import theme
 from app.operations import run_query, run_verb
 from app.pages.results.table import measure_title, measure_value
-from app.strings import count_of, say
+from app.strings import count_of, count_words, say
 from app.widgets.basics import Card, label
 from app.widgets.buttons import Button
 from app.widgets.dialogs import Dialog
@@ -206,7 +206,7 @@ class OutputDialog(Dialog):
         self.facts.setText(" · ".join([view.system, *measures]))
         self.output.set_sections(view.written)
         for card, sections in zip(self.cards, (view.reference, view.written), strict=True):
-            words = sum(len(section.text.split()) for section in sections)
+            words = sum(count_words(section.text) for section in sections)
             card.note_label.setText(count_of(words, "word", "words"))
         self._show_tags(view)
 

@@ -26,7 +26,7 @@ from app.pages.review.items import (
 )
 from app.pages.review.pairs import QUICK_SECONDS, PairReview
 from app.pages.review.parts import Foot, Side
-from app.strings import format_duration, format_number, say, shorten
+from app.strings import count_words, format_duration, format_number, say, shorten
 from app.widgets.basics import Card, Scroller, label
 from app.widgets.buttons import Button
 from app.widgets.editors import ProseEditor, Saver
@@ -390,7 +390,7 @@ class Page(BasePage):
                 reader.moveCursor(QTextCursor.MoveOperation.Start)
                 reader.verticalScrollBar().setValue(0)
             self._restore_scroll()
-        words = sum(len(section.text.split()) for section in view.written)
+        words = sum(count_words(section.text) for section in view.written)
         name = say("Output {pseudonym}", pseudonym=view.pseudonym)
         self._right.set_heading(name, words)
         if dict(view.ratings) != self.ratings.values or other:
@@ -406,7 +406,7 @@ class Page(BasePage):
         sections = view.source if source else view.reference
         if not source and not sections:
             sections = (SectionText(title="", text=say("This example has no reference.")),)
-        words = sum(len(section.text.split()) for section in sections)
+        words = sum(count_words(section.text) for section in sections)
         name = say("Input") if source else say("Reference")
         # The text under another heading is not the same text: start at its top.
         changed = self.reference.accessibleName() != name

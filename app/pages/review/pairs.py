@@ -26,7 +26,7 @@ from app.pages.review.pair_items import (
 from app.pages.review.parts import Side
 from app.pages.review.ticks import TickList
 from app.session import Session
-from app.strings import format_number, say, shorten
+from app.strings import count_words, format_number, say, shorten
 from app.widgets.basics import Card, ElidedLabel, Scroller, clear_layout, label
 from app.widgets.buttons import Button
 from app.widgets.editors import ProseEditor, SaveLabel, Saver
@@ -338,7 +338,7 @@ class PairReview(QWidget):
             self._sides, (say("Left"), say("Right")), (view.left, view.right), strict=True
         ):
             side.reader.set_sections(sections)
-            words = sum(len(section.text.split()) for section in sections)
+            words = sum(count_words(section.text) for section in sections)
             side.set_heading(name, words)
             if other:
                 side.reader.moveCursor(QTextCursor.MoveOperation.Start)
