@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, Qt, QUrl, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -79,6 +79,10 @@ class Page(BasePage):
 
     def refresh(self, changes: Changes | None) -> None:
         run_query(self, _read_models).success(self._fill)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
 
     def place(self) -> dict[str, Any]:
         entry = self.current_entry
@@ -171,6 +175,8 @@ class Page(BasePage):
         header.setMinimumSectionSize(48)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         unit = self.table.fontMetrics().averageCharWidth()
+        # What a model is matters before its licence, which stands beside it as well.
+        self.table.setColumnHidden(3, self.table.viewport().width() < 68 * unit)
         for column, width in ((1, 15), (2, 8), (3, 10), (4, 10)):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
             self.table.setColumnWidth(column, width * unit + 12)

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
 
 from app import theme
 from app.operations import run_query, run_verb
@@ -155,7 +155,11 @@ class Page(BasePage):
             box.fill([(say("not answered"), None), (say("yes"), True), (say("no"), False)])
             box.activated.connect(lambda _index, key=key: self._answer(key))
             self.criteria[key] = box
-            card.add(row(label(question), None, box))
+            line = QHBoxLayout()
+            line.setSpacing(theme.M)
+            line.addWidget(label(question, wrap=True), 1)
+            line.addWidget(box)
+            card.add(line)
         return card
 
     def _answer(self, key: str) -> None:
