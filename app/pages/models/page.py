@@ -176,7 +176,7 @@ class Page(BasePage):
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         unit = self.table.fontMetrics().averageCharWidth()
         # What a model is matters before its licence, which stands beside it as well.
-        self.table.setColumnHidden(3, self.table.viewport().width() < 68 * unit)
+        self.table.setColumnHidden(3, self.width() < theme.current().px(1000))
         for column, width in ((1, 15), (2, 8), (3, 10), (4, 10)):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
             self.table.setColumnWidth(column, width * unit + 12)

@@ -16,7 +16,7 @@ from app.pages.base import Page as BasePage
 from app.pages.listing import Listing
 from app.pages.tasks.sections_editor import SectionsEditor
 from app.strings import say
-from app.widgets.basics import Card, Scroller, label, row
+from app.widgets.basics import Card, Scroller, label
 from app.widgets.buttons import Button
 from app.widgets.editors import LineEditor, ProseEditor, SaveLabel, Saver
 from app.widgets.empty import EmptyState
