@@ -34,11 +34,18 @@ def embedder(model_id: str | None = None) -> Embedder:
 def entailment_model(model_id: str | None = None) -> EntailmentModel:
     """An entailment model; a language model named here is asked yes or no, after a test of its worth."""
     from models.catalog import find_model
-    from models.llm_entail import GeneratorEntailment
 
     if model_id is not None and find_model(model_id).role == "generator":
-        return GeneratorEntailment(generator(model_id))
+        return _asked_model(model_id)
     return local_models().entailment(model_id)
+
+
+@cache
+def _asked_model(model_id: str) -> EntailmentModel:
+    """A language model as an entailment model, tested once in a process."""
+    from models.llm_entail import GeneratorEntailment
+
+    return GeneratorEntailment(generator(model_id))
 
 
 def pair_scorer(model_id: str) -> PairScorer:
