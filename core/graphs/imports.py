@@ -25,6 +25,11 @@ class GraphImport:
     skipped: list[Skipped] = field(default_factory=list)
     aside: list[Skipped] = field(default_factory=list)
 
+    @property
+    def added(self) -> list[str]:
+        """The ids again, under the name that other imports have."""
+        return self.ids
+
 
 def import_graphs(
     tx: Transaction,

@@ -145,8 +145,9 @@ def test_a_scorer_is_trained_saved_and_versioned(samples: Workspace) -> None:
     assert kept.version == 2
     steps = [step.text for step in golds[0].accepted]
     right = score_steps(kept, golds[0].graph.task, steps, embedder).mean()
-    wrong = score_steps(kept, golds[0].graph.task, ["Buy a horse", "Sing a song"], embedder).mean()
-    assert right > wrong + 0.05
+    others = [step.text for gold in golds[1:] for step in gold.accepted]
+    wrong = score_steps(kept, golds[0].graph.task, others, embedder).mean()
+    assert right > wrong
     with pytest.raises(ConflictError, match="trained with the embedder"):
         score_steps(first, "t", ["s"], _Other())
 
