@@ -23,7 +23,19 @@ class _Parser(argparse.ArgumentParser):
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of all verbs."""
-    from app.cli import demo, documents, exchange, metrics, models, runs, safety, workspaces
+    from app.cli import (
+        demo,
+        documents,
+        edit,
+        exchange,
+        graphs,
+        judge,
+        metrics,
+        models,
+        runs,
+        safety,
+        workspaces,
+    )
 
     parser = _Parser(
         prog="rifugio",
@@ -32,7 +44,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"rifugio {VERSION}")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=_Parser)
-    for module in (demo, workspaces, safety, models, exchange, documents, runs):
+    for module in (demo, workspaces, safety, models, exchange, documents, graphs, runs, edit, judge):
         module.add_parsers(verbs)
     metrics.add_metric_parser(verbs)
     metrics.add_agreement_parser(verbs)

@@ -9,14 +9,18 @@ from typing import Any
 
 from app.cli.common import add_common, open_workspace, print_result
 
+_KINDS = "documents, tasks, examples, outputs, rubrics, graphs, edits, ratings or preferences"
+
 
 def add_parsers(verbs: Any) -> None:
     """import, export."""
-    importing = verbs.add_parser("import", help="import tasks, examples, outputs or rubrics")
+    importing = verbs.add_parser("import", help=f"import {_KINDS}")
     add_common(importing, workspace=True)
     importing.add_argument("files", nargs="+", metavar="FILE", type=Path)
-    importing.add_argument("--as", dest="kind", required=True, metavar="KIND")
-    importing.add_argument("--format", default="auto", metavar="F")
+    importing.add_argument("--as", dest="kind", required=True, metavar="KIND", help=_KINDS)
+    importing.add_argument(
+        "--format", default="auto", metavar="F", help="auto, or the name of a published format"
+    )
     importing.add_argument(
         "--map",
         default="",
@@ -26,10 +30,15 @@ def add_parsers(verbs: Any) -> None:
     importing.add_argument("--task", default="", help="the task of records that name none")
     importing.set_defaults(run=_import)
 
-    exporting = verbs.add_parser("export", help="write tasks, examples, outputs or rubrics")
+    exporting = verbs.add_parser("export", help=f"write {_KINDS}")
     add_common(exporting, workspace=True)
     exporting.add_argument("--what", required=True, metavar="KIND")
-    exporting.add_argument("--format", default="jsonl", choices=("jsonl",))
+    exporting.add_argument(
+        "--format",
+        default="",
+        metavar="F",
+        help="jsonl (csv for ratings and preferences), predictions, inspect or lm-eval",
+    )
     exporting.add_argument("--out", required=True, type=Path, metavar="FILE")
     exporting.set_defaults(run=_export)
 
@@ -39,6 +48,10 @@ def _import(args: argparse.Namespace) -> int:
         from app.cli.documents import import_documents_command
 
         return import_documents_command(args)
+    if args.kind == "edits":
+        return _import_edits(args)
+    if args.kind == "graphs":
+        return _import_graphs(args)
     from core.exchange.imports import import_records, read_import
     from core.exchange.records import parse_map
 
@@ -60,15 +73,60 @@ def _import(args: argparse.Namespace) -> int:
                 found,
                 task=args.task,
             ).value
-            files.append(
-                {
-                    "file": str(path),
-                    "added": report.added,
-                    "skipped": [{"line": s.line, "reason": s.reason} for s in report.skipped],
-                }
-            )
-            for skipped in report.skipped:
-                print(f"{path}, line {skipped.line}: skipped, {skipped.reason}", file=sys.stderr)
+            files.append(_file(path, report.added, report.skipped))
+    return _tell(args, files)
+
+
+def _import_edits(args: argparse.Namespace) -> int:
+    from core.editing_bench.bench import import_edits
+    from core.editing_bench.formats import UNVERIFIED, read_edits
+
+    read = [(path, read_edits(path, args.format)) for path in args.files]
+    files: list[dict[str, Any]] = []
+    with open_workspace(args) as workspace:
+        for path, found in read:
+            count, skipped = workspace.transact(
+                f"Import {path.name}", "", import_edits, found
+            ).value
+            entry = _file(path, {"edit": count} if count else {}, skipped)
+            files.append({**entry, "format": found.format})
+            if found.format in UNVERIFIED:
+                print(
+                    f"{path}: read by the published description of {found.format}, which was not "
+                    "checked against a published file.",
+                    file=sys.stderr,
+                )
+    return _tell(args, files)
+
+
+def _import_graphs(args: argparse.Namespace) -> int:
+    from core.graphs.formats import read_graphs
+    from core.graphs.imports import import_graphs
+
+    read = [(path, *read_graphs(path, format=args.format)[:2]) for path in args.files]
+    files: list[dict[str, Any]] = []
+    with open_workspace(args) as workspace:
+        for path, drafts, skipped in read:
+            report = workspace.transact(
+                f"Import {path.name}", "", import_graphs, path.name, drafts, skipped
+            ).value
+            count = len(report.added)
+            files.append(_file(path, {"graph": count} if count else {}, report.skipped))
+    return _tell(args, files)
+
+
+def _file(path: Path, added: dict[str, int], skipped: Any) -> dict[str, Any]:
+    """What became of one file; what was left out is told on standard error."""
+    for entry in skipped:
+        print(f"{path}, line {entry.line}: skipped, {entry.reason}", file=sys.stderr)
+    return {
+        "file": str(path),
+        "added": added,
+        "skipped": [{"line": entry.line, "reason": entry.reason} for entry in skipped],
+    }
+
+
+def _tell(args: argparse.Namespace, files: list[dict[str, Any]]) -> int:
     lines = []
     for entry in files:
         added = ", ".join(f"{count} {kind}" for kind, count in entry["added"].items()) or "nothing"
@@ -78,10 +136,10 @@ def _import(args: argparse.Namespace) -> int:
 
 
 def _export(args: argparse.Namespace) -> int:
-    from core.exchange.exports import export_jsonl
+    from core.exchange.exports import export_data
 
     with open_workspace(args, write=False) as workspace:
-        count = export_jsonl(workspace, args.what, args.out)
+        count = export_data(workspace, args.what, args.out, args.format)
     print_result(
         args,
         {"file": str(args.out), "what": args.what, "count": count},

@@ -42,6 +42,13 @@ def add_parsers(verbs: Any) -> None:
         metavar="Q",
         help="a number, split=NAME, task=OBJECTIVE, field=NAME, or text in titles",
     )
+    run.add_argument("--prompt", default="", metavar="P", help="another prompt than the system's")
+    run.add_argument(
+        "--long-inputs",
+        default="refuse",
+        choices=("refuse", "truncate", "parts"),
+        help="what happens to inputs longer than the model reads",
+    )
     run.add_argument("--resume", metavar="RUN", help="go on with a run; 'last' for the latest")
     run.add_argument("--retry", action="store_true", help="with --resume: failed outputs again")
     run.set_defaults(run=_run)
@@ -57,10 +64,12 @@ def add_parsers(verbs: Any) -> None:
     results.add_argument("--by", default="", metavar="field,length,...")
     results.set_defaults(run=_results)
 
-    report = verbs.add_parser("report", help="a report for reading, in one HTML file")
+    report = verbs.add_parser("report", help="a report for reading, as one HTML file or a PDF")
     add_common(report, workspace=True)
-    report.add_argument("--out", required=True, type=Path, metavar="F.html")
+    report.add_argument("--out", required=True, type=Path, metavar="F.html|F.pdf")
     report.add_argument("--run", dest="run_id", metavar="RUN")
+    report.add_argument("--redact", action="store_true", help="leave all texts out")
+    report.add_argument("--question", default="", metavar="TEXT", help="what was asked")
     report.set_defaults(run=_report)
 
 
@@ -133,7 +142,15 @@ def _run(args: argparse.Namespace) -> int:
         else:
             system = find_system(workspace, args.system)
             examples = select_examples(workspace, args.examples)
-            run = workspace.transact_job("Start run", "", add_run, system.id, examples).value
+            run = workspace.transact_job(
+                "Start run",
+                "",
+                add_run,
+                system.id,
+                examples,
+                prompt=args.prompt,
+                policy=args.long_inputs,
+            ).value
         with cancel_on_interrupt() as cancel:
             generator = services.generator(system.model_id)
             try:
@@ -231,6 +248,7 @@ def _row(row: Any) -> dict[str, Any]:
         "low": row.interval.low,
         "high": row.interval.high,
         "standard_error": row.interval.error,
+        "interval": row.method,
         "n": row.interval.n,
         "unscored": row.unscored,
         "reasons": dict(row.reasons),
@@ -260,23 +278,36 @@ def _results(args: argparse.Namespace) -> int:
 
     by = [name.strip() for name in args.by.split(",") if name.strip()]
     with open_workspace(args, write=False) as workspace:
-        rows = result_rows(workspace, by) + ([] if by else rating_rows(workspace))
+        own = set(by) & {"section", "item", "expert"}
+        rows = result_rows(workspace, by) + ([] if own else rating_rows(workspace, by))
     print_result(args, {"results": [_row(row) for row in rows]}, _table(rows))
     return 0
 
 
 def _report(args: argparse.Namespace) -> int:
-    from core.report.html import write_report
+    from core.report.html import ReportOptions, print_report, write_report
     from core.runs.verbs import find_run
 
-    if args.out.suffix.casefold() not in (".html", ".htm"):
-        raise UsageError(f"{args.out.name} does not end in .html.", remedy="Name it REPORT.html.")
+    suffix = args.out.suffix.casefold()
+    if suffix not in (".html", ".htm", ".pdf"):
+        raise UsageError(
+            f"{args.out.name} ends neither in .html nor in .pdf.", remedy="Name it REPORT.html."
+        )
     with open_workspace(args, write=False) as workspace:
         run: Run | None = find_run(workspace, args.run_id) if args.run_id else None
-        count = write_report(workspace, args.out, run_id=run.id if run else None)
+        options = ReportOptions(
+            run_id=run.id if run else None, redact=args.redact, question=args.question
+        )
+        if suffix == ".pdf":
+            # Qt is asked for its layout alone; no window is opened.
+            from app.pages.results.pdf import QtPdfPrinter
+
+            count = print_report(workspace, args.out, QtPdfPrinter(), options=options)
+        else:
+            count = write_report(workspace, args.out, options=options)
     print_result(
         args,
-        {"report": str(args.out), "outputs": count},
+        {"report": str(args.out), "outputs": count, "redacted": args.redact},
         f"Wrote {args.out} with {count} outputs. It is not encrypted.",
     )
     return 0

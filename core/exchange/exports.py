@@ -1,4 +1,7 @@
-"""Writing tasks, examples, outputs and rubrics as our own JSONL, from which import makes the same again."""
+"""Writing what is in a workspace: our own JSONL, from which import makes the same again, and others' forms.
+
+A private example leaves with its input alone and a note that its reference stayed.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,61 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from core.editing_bench.bench import is_bench
 from core.errors import UsageError
+from core.exchange.privacy import NOT_SHOWN, is_private, public_output
 from core.rubrics.verbs import rubric_items
 from core.settings import write_atomically
 from core.storage.reads import Reads
 from core.types import Example, Field, Output, Rubric, RubricItem, Run, System, Task
+
+#: What can be written in which formats, our own first.
+EXPORTS: dict[str, tuple[str, ...]] = {
+    "tasks": ("jsonl",),
+    "examples": ("jsonl", "inspect", "lm-eval"),
+    "outputs": ("jsonl", "predictions"),
+    "rubrics": ("jsonl",),
+    "edits": ("jsonl",),
+    "ratings": ("csv",),
+    "preferences": ("csv",),
+    "graphs": ("jsonl",),
+}
+
+
+def export_data(reads: Reads, what: str, path: Path, format: str = "") -> int:
+    """Write every live row of a kind in a format; returns how many.
+
+    Parameters
+    ----------
+    format
+        One of `EXPORTS`; '' for our own.
+
+    Raises
+    ------
+    UsageError
+        For a kind or format that is not known.
+    """
+    if what not in EXPORTS:
+        raise UsageError(f"'{what}' cannot be exported.", remedy=f"Use {', '.join(EXPORTS)}.")
+    chosen = format or EXPORTS[what][0]
+    if chosen not in EXPORTS[what]:
+        raise UsageError(
+            f"The format '{chosen}' is not known for {what}.",
+            remedy=f"Use {', '.join(EXPORTS[what])}.",
+        )
+    if chosen == "csv":
+        from core.exchange.judgements import export_judgements
+
+        return export_judgements(reads, what, path)
+    if chosen in ("inspect", "lm-eval"):
+        from core.exchange.harness import export_harness, export_inspect
+
+        return (export_inspect if chosen == "inspect" else export_harness)(reads, path)
+    if what == "graphs":
+        from core.graphs.imports import export_graphs
+
+        return export_graphs(reads, path)
+    return export_jsonl(reads, "predictions" if chosen == "predictions" else what, path)
 
 
 def export_jsonl(reads: Reads, what: str, path: Path) -> int:
@@ -20,7 +73,9 @@ def export_jsonl(reads: Reads, what: str, path: Path) -> int:
         "tasks": _tasks,
         "examples": _examples,
         "outputs": _outputs,
+        "predictions": _predictions,
         "rubrics": _rubrics,
+        "edits": _edits,
     }
     if what not in writers:
         raise UsageError(f"'{what}' cannot be exported.", remedy=f"Use {', '.join(writers)}.")
@@ -55,16 +110,48 @@ def _tasks(reads: Reads) -> Iterator[dict[str, Any]]:
 
 def _examples(reads: Reads) -> Iterator[dict[str, Any]]:
     for example in reads.find(Example):
+        if is_bench(example):
+            continue
+        private = is_private(example)
         yield {
             "id": example.id,
             "task": example.task_id,
             "title": example.title,
             "input": _texts(example.input),
-            "output": _texts(example.output),
+            "output": _texts(public_output(example)),
             "split": example.split,
-            "meta": dict(example.meta),
-            **example.extra,
+            "meta": {**example.meta, **({"reference": NOT_SHOWN} if private else {})},
+            **({} if private else example.extra),
         }
+
+
+def _edits(reads: Reads) -> Iterator[dict[str, Any]]:
+    """EditEval's processed records."""
+    for example in reads.find(Example, "json_extract(meta, '$.bench') = 'editeval'"):
+        meta = dict(example.meta)
+        task = reads.get(Task, example.task_id).objective.removeprefix("EditEval: ")
+        yield {
+            "id": example.title,
+            "title": meta.get("title", ""),
+            "input": example.input[0].text,
+            "edits": [] if is_private(example) else meta.get("edits", []),
+            "retrieved_documents": meta.get("retrieved_documents", []),
+            "tasks": task,
+            "meta": meta.get("meta") or {},
+        }
+
+
+def _predictions(reads: Reads) -> Iterator[dict[str, Any]]:
+    """``id, output`` of the latest run, as EditEval and ExpertLongBench read predictions."""
+    runs = reads.find(Run, order_by="id DESC", limit=1)
+    titles = {example.id: example for example in reads.find(Example)}
+    for run in runs:
+        for output in reads.find(
+            Output, "run_id = ? AND state = 'done'", (run.id,), order_by="position"
+        ):
+            example = titles[output.example_id]
+            name = example.title if is_bench(example) else example.id
+            yield {"id": name, "output": output.text}
 
 
 def _outputs(reads: Reads) -> Iterator[dict[str, Any]]:

@@ -10,6 +10,14 @@ from typing import Any
 from core.errors import InputError, KnownError, NotFoundError, UsageError
 from core.examples.verbs import add_example
 from core.exchange.aci_bench import is_aci_bench, read_aci_bench
+from core.exchange.attempt import attempt
+from core.exchange.judgements import import_preference, import_rating
+from core.exchange.published import (
+    is_dolomites,
+    is_expert_long_bench,
+    read_dolomites,
+    read_expert_long_bench,
+)
 from core.exchange.records import Record, Records, Skipped, apply_map, read_records
 from core.ids import new_id, now
 from core.rubrics.verbs import add_rubric, add_rubric_item
@@ -19,8 +27,9 @@ from core.tasks.sections import parse_sections
 from core.tasks.verbs import add_task, find_task
 from core.types import Example, Output, Run, SectionSpec, SectionText, System, Task
 
-KINDS = ("tasks", "examples", "outputs", "rubrics")
-FORMATS = ("auto", "jsonl", "json", "csv", "aci-bench")
+KINDS = ("tasks", "examples", "outputs", "rubrics", "ratings", "preferences")
+FORMATS = ("auto", "jsonl", "json", "csv", "aci-bench", "dolomites", "expertlongbench")
+_PUBLISHED = ("aci-bench", "dolomites", "expertlongbench")
 
 
 @dataclass(slots=True)
@@ -48,20 +57,38 @@ def read_import(
         raise UsageError(
             f"The format '{format}' is not known.", remedy=f"Use one of {', '.join(FORMATS)}."
         )
-    plain = None if format in ("auto", "aci-bench") else format
+    plain = None if format == "auto" or format in _PUBLISHED else format
     found = read_records(path, plain)  # type: ignore[arg-type]
-    if kind == "examples" and not mapping and plain is None:
-        columns = set().union(*(record.values for record in found.records[:20]))
-        if is_aci_bench(columns):
+    mapped = Records(
+        [Record(r.line, apply_map(r.values, mapping or {})) for r in found.records], found.skipped
+    )
+    if kind == "examples" and plain is None:
+        columns = set().union(*(record.values for record in mapped.records[:20]))
+        if format in ("auto", "aci-bench") and not mapping and is_aci_bench(columns):
             return read_aci_bench(found), "aci-bench"
-        if format == "aci-bench":
+        if format in ("auto", "expertlongbench") and is_expert_long_bench(columns):
+            return read_expert_long_bench(mapped, path.stem), "expertlongbench"
+        if format in ("auto", "dolomites") and is_dolomites(columns):
+            return read_dolomites(mapped), "dolomites"
+        if format in _PUBLISHED:
             raise InputError(
-                "has not the columns of ACI-Bench (dialogue, note).",
+                f"has not the columns of {format}.",
                 path=path,
-                remedy="Import it as csv with --map.",
+                remedy="Import it as csv or jsonl with --map.",
             )
-    records = [Record(r.line, apply_map(r.values, mapping or {})) for r in found.records]
-    return Records(records, found.skipped), plain or "records"
+    if kind == "outputs":
+        mapped = Records(
+            [Record(r.line, _as_output(r.values)) for r in mapped.records], found.skipped
+        )
+    return mapped, plain or "records"
+
+
+def _as_output(values: dict[str, Any]) -> dict[str, Any]:
+    """Outputs as ExpertLongBench and EditEval publish them (``id, output``) under our names."""
+    if "example" not in values and "output" in values and "id" in values:
+        values = dict(values)
+        values["example"] = values.pop("id")
+    return values
 
 
 def import_records(
@@ -84,15 +111,25 @@ def import_records(
         "tasks": _import_task,
         "examples": _import_example,
         "rubrics": _import_rubric,
+        "ratings": _import_rating,
+        "preferences": _import_preference,
     }
     if kind == "outputs":
         _import_outputs(tx, found.records, report)
     else:
         for record in found.records:
+            added = dict(report.added)
             try:
-                writers[kind](tx, dict(record.values), report, task)
+                with attempt(tx):
+                    writers[kind](tx, dict(record.values), report, task)
             except KnownError as error:
+                report.added = added
                 report.skipped.append(Skipped(record.line, str(error)))
+            except (TypeError, ValueError, AttributeError, RecursionError) as error:
+                # A value of a shape nobody thought of is the file's fault, and one record's only.
+                report.added = added
+                reason = f"a value has the wrong form ({error})"
+                report.skipped.append(Skipped(record.line, reason))
     report.skipped.sort(key=lambda skipped: skipped.line)
     return report
 
@@ -198,6 +235,20 @@ def _import_rubric(
         fields.pop("position", None)
         add_rubric_item(tx, rubric.id, title, extra=fields, **known)
         report.count("rubric item")
+
+
+def _import_rating(
+    tx: Transaction, values: dict[str, Any], report: ImportReport, default_task: str
+) -> None:
+    import_rating(tx, values)
+    report.count("rating")
+
+
+def _import_preference(
+    tx: Transaction, values: dict[str, Any], report: ImportReport, default_task: str
+) -> None:
+    import_preference(tx, values)
+    report.count("preference")
 
 
 def _import_outputs(tx: Transaction, records: Sequence[Record], report: ImportReport) -> None:
