@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from app.pages.review.items import pick_item
 from app.pages.runs import dialogs
 from app.pages.runs.dialogs import RunDialog, SystemDialog
+from app.session import Session
 from app.windows.main import MainWindow
 from core.errors import ModelError
 from core.runs.verbs import add_run, add_system, select_examples
@@ -420,21 +421,28 @@ def test_results_without_scores_point_to_the_first_step(window: MainWindow, qtbo
     assert not page.export_button.isEnabled()
 
 
-def test_a_run_is_scored_with_the_metrics_that_are_ticked(qapp: object) -> None:
-    from PySide6.QtWidgets import QWidget
-
+def test_a_run_is_scored_with_the_metrics_that_are_ticked(
+    session: Session, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from app.pages.runs import score_dialog
     from app.pages.runs.score_dialog import OUTPUT_METRICS, ScoreDialog
     from core.runs.scoring import DEFAULT_METRICS
 
+    judge = CatalogEntry(id="nli", name="Small", role="nli", format="onnx-nli", folder=tmp_path)
+    monkeypatch.setattr(score_dialog, "list_models", lambda: [judge])
     chosen: list[str] = []
     parent = QWidget()
+    parent.session = session  # type: ignore[attr-defined]
     dialog = ScoreDialog(parent, chosen.extend)
     assert dialog.names == list(DEFAULT_METRICS)
+    # What an entailment model says is offered where there is one, with its name.
+    qtbot.waitUntil(lambda: "nli" in dialog.boxes)
+    assert "By Small" in dialog.boxes["nli"].accessibleDescription()
     for name, box in dialog.boxes.items():
         assert "\n" in box.toolTip()
-        box.setChecked(name == "bleu")
+        box.setChecked(name in ("bleu", "nli"))
     dialog.score_button.click()
-    assert chosen == ["bleu"]
+    assert chosen == ["bleu", "nli"]
     assert "bleu" in OUTPUT_METRICS
     dialog.deleteLater()
     parent.deleteLater()

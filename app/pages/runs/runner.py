@@ -23,6 +23,9 @@ from core.storage.workspace import Workspace
 from core.types import Job, Output, Run, System
 from core.types.evaluation import JudgeAnswerKind
 
+#: Metrics that ask an entailment model.
+NEED_ENTAILMENT = frozenset({"nli"})
+
 
 def write_outputs(
     workspace: Workspace,
@@ -45,12 +48,16 @@ def score_outputs(
     workspace: Workspace,
     run_id: str,
     person_id: str,
-    names: Sequence[str] = DEFAULT_METRICS,
+    names: Sequence[str],
+    models: Any,
     *,
     progress: ProgressCallback,
     cancel: Cancellation,
 ) -> Job:
-    """Score a run with metrics that need no model; for a thread of its own."""
+    """Score a run; ``models`` is asked for an entailment model where a metric needs one.
+
+    For a thread of its own.
+    """
     from core.editing_bench.bench import score_bench_run
     from core.metrics.registry import create
 
@@ -58,7 +65,12 @@ def score_outputs(
     if run.signature.get("bench") == "editeval":
         score_bench_run(workspace, run_id, progress=progress, cancel=cancel)
         return workspace.get(Job, run.job_id) if run.job_id else Job(id="", kind="score", label="")
-    metrics = {name: create(name) for name in names}
+    metrics = {
+        name: create(name, entailment=models().entailment())
+        if name in NEED_ENTAILMENT
+        else create(name)
+        for name in names
+    }
     return score_run(workspace, run_id, metrics, person=person_id, progress=progress, cancel=cancel)
 
 
@@ -151,7 +163,7 @@ class Runner(QObject):
         self.changed.emit(run_id)
 
     def score(self, run_id: str, names: Sequence[str] = DEFAULT_METRICS) -> None:
-        """Score a run's outputs with metrics that need no model."""
+        """Score a run's outputs with metrics by name."""
         if run_id in self._scoring:
             return
         self._scoring.add(run_id)
@@ -164,6 +176,7 @@ class Runner(QObject):
             run_id,
             session.person_id,
             tuple(names),
+            lambda: session.models,
             noun="outputs",
         )
         job.success(partial(self._on_scored, run_id)).end(partial(self._after_scoring, run_id))

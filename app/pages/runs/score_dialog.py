@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from PySide6.QtWidgets import QCheckBox, QWidget
 
 from app import theme
+from app.operations import run_query
 from app.strings import say
 from app.widgets.basics import Scroller, label
 from app.widgets.dialogs import Dialog
 from core.metrics.registry import describe
 from core.runs.scoring import DEFAULT_METRICS
+from models.catalog import DEFAULT_NLI, CatalogEntry, list_models
 
 #: Those that score an output against its example without a model.
 OUTPUT_METRICS = (
@@ -35,16 +37,9 @@ class ScoreDialog(Dialog):
         self.boxes: dict[str, QCheckBox] = {}
         list_ = Scroller()
         list_.setMinimumHeight(theme.current().px(360))
+        self._list = list_.box
         for name in OUTPUT_METRICS:
-            text = describe(name)
-            box = QCheckBox(name)
-            box.setChecked(name in DEFAULT_METRICS)
-            box.setToolTip(text)
-            box.setAccessibleDescription(text)
-            box.toggled.connect(self._on_toggled)
-            self.boxes[name] = box
-            list_.box.addWidget(box)
-            list_.box.addWidget(label(text.split("\n", 1)[0], "muted", wrap=True))
+            self._add(name, name in DEFAULT_METRICS)
         list_.box.addStretch(1)
         self.body.addWidget(list_, 1)
         self.body.addWidget(
@@ -52,6 +47,31 @@ class ScoreDialog(Dialog):
         )
         self.add_cancel()
         self.score_button = self.add_button(say("Score"), self._score, "primary")
+
+        run_query(self, list_models).success(self._offer_entailment)
+
+    def _add(self, name: str, ticked: bool, remark: str = "") -> None:
+        text = describe(name)
+        box = QCheckBox(name)
+        box.setChecked(ticked)
+        box.setToolTip(text)
+        box.setAccessibleDescription(f"{text}\n{remark}".strip())
+        box.toggled.connect(self._on_toggled)
+        self.boxes[name] = box
+        place = 2 * (len(self.boxes) - 1)
+        first = text.split("\n", 1)[0]
+        self._list.insertWidget(place, box)
+        self._list.insertWidget(place + 1, label(f"{first} {remark}".strip(), "muted", wrap=True))
+
+    def _offer_entailment(self, entries: list[CatalogEntry]) -> None:
+        """The metric that needs a model, with the name of the one that will answer."""
+        usable = [entry for entry in entries if entry.role == "nli" and not entry.problem]
+        if usable:
+            model = next((entry for entry in usable if entry.id == DEFAULT_NLI), usable[0])
+            remark = say(
+                "By {model}; the Models page says how far to believe it.", model=model.name
+            )
+            self._add("nli", False, remark)
 
     @property
     def names(self) -> list[str]:
