@@ -23,6 +23,7 @@ PAGES: tuple[PageEntry, ...] = (
     PageEntry("rubrics", "Rubrics", "Describe", "rubrics", "app.pages.rubrics.page"),
     PageEntry("graphs", "Graphs", "Describe", "graphs", "app.pages.graphs.page"),
     PageEntry("documents", "Documents", "Make", "documents", "app.pages.documents.page"),
+    PageEntry("drafts", "Drafts", "Make", "edit", "app.pages.drafts.page"),
     PageEntry("examples", "Examples", "Make", "examples", "app.pages.examples.page"),
     PageEntry("runs", "Runs", "Evaluate", "runs", "app.pages.runs.page"),
     PageEntry("review", "Review", "Evaluate", "review", "app.pages.review.page"),

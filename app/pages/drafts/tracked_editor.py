@@ -6,8 +6,10 @@ undo is the workspace's, and survives closing.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from PySide6.QtCore import QEvent, QMimeData, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -83,7 +85,8 @@ class TrackedEditor(ReadingText):
         self._saved = Tracked("")
         self._positions = Positions("")
         self._action = "typed"
-        self._support: tuple[SupportMark, ...] = ()
+        #: (start, end, token, number of the mark) in the displayed text's places.
+        self._support: list[tuple[int, int, str, int]] = []
         self._current_change = ""
         self.add_menu_actions: Callable[[QMenu], None] | None = None
         self.cursorPositionChanged.connect(self._on_cursor)
@@ -222,8 +225,31 @@ class TrackedEditor(ReadingText):
 
     def set_support(self, marks: Sequence[SupportMark]) -> None:
         """Show verdicts as a bar beside the lines of their sentences, in the current text's places."""
-        self._support = tuple(marks)
+        deleted = [span for span in self.tracked.spans if span.kind == "deleted"]
+        self._support = []
+        shift = passed = 0
+        for number, mark in enumerate(marks):
+            while passed < len(deleted) and deleted[passed].start <= mark.start + shift:
+                shift += deleted[passed].end - deleted[passed].start
+                passed += 1
+            inner, ahead = 0, passed
+            while ahead < len(deleted) and deleted[ahead].start < mark.end + shift + inner:
+                inner += deleted[ahead].end - deleted[ahead].start
+                ahead += 1
+            self._support.append((mark.start + shift, mark.end + shift + inner, mark.token, number))
         self.viewport().update()
+
+    @property
+    def support_marks(self) -> list[tuple[int, int, str, int]]:
+        """(start, end, token, number) of the verdicts, in the displayed text's places."""
+        return self._support
+
+    def support_at(self, place: int) -> int:
+        """The number of the verdict at a place of the displayed text; -1 for none."""
+        for start, end, _token, number in self._support:
+            if start <= place <= end:
+                return number
+        return -1
 
     def set_current_change(self, change: str) -> None:
         """Draw a frame around a change."""
@@ -243,6 +269,7 @@ class TrackedEditor(ReadingText):
         place = self.place
         self._action = action
         self._apply(patch)
+        self._move_support(patch)
         self.tracked = apply_patch(self.tracked, patch)
         if keep_place:
             end = patch.start + patch.removed
@@ -252,6 +279,17 @@ class TrackedEditor(ReadingText):
             self._set_place(patch.caret)
         self.ensureCursorVisible()
         self.edited.emit()
+
+    def _move_support(self, patch: Patch) -> None:
+        """Verdicts stay beside their sentences; those of sentences that changed go."""
+        end, shift = patch.start + patch.removed, len(patch.text) - patch.removed
+        moved = []
+        for first, last, token, number in self._support:
+            if last <= patch.start:
+                moved.append((first, last, token, number))
+            elif first >= end:
+                moved.append((first + shift, last + shift, token, number))
+        self._support = moved
 
     def _apply(self, patch: Patch) -> None:
         """Redraw one stretch of the document."""
@@ -520,22 +558,15 @@ class TrackedEditor(ReadingText):
         painter.end()
 
     def _shown_support(self, start: int, end: int) -> list[tuple[int, int, str]]:
-        """Marks that touch a stretch of the displayed text, in its places."""
+        """Marks that touch a stretch of the displayed text."""
         found = []
-        for mark in self._support:
-            first, last = self._displayed(mark.start), self._displayed(mark.end)
-            if first < end and last > start:
-                found.append((max(first, start), min(last, end), mark.token))
+        place = max(0, bisect_right(self._support, start, key=itemgetter(0)) - 1)
+        while place < len(self._support) and self._support[place][0] < end:
+            first, last, token, _number = self._support[place]
+            if last > start:
+                found.append((max(first, start), min(last, end), token))
+            place += 1
         return found
-
-    def _displayed(self, place: int) -> int:
-        """The displayed text's place of a place in the current text."""
-        for span in self.tracked.spans:
-            if span.kind == "deleted":
-                if span.start > place:
-                    break
-                place += span.end - span.start
-        return place
 
     def _lines_of(self, block, start: int, end: int, box: QRectF) -> QRectF:  # type: ignore[no-untyped-def]
         first = self._positions.to_utf16(start) - block.position()

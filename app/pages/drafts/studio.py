@@ -1,0 +1,720 @@
+"""Post-editing: tracked changes in the middle, evidence at the left, support and critique at the right.
+
+What is typed goes to the workspace at a pause; undo is the workspace's and survives closing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from concurrent.futures import Future
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QMenu, QSplitter, QTabWidget, QVBoxLayout, QWidget
+
+from app import theme
+from app.operations import run_job, run_query, run_verb
+from app.pages.drafts.assist import AssistDialog, PassageDialog, let_edit
+from app.pages.drafts.side_tabs import TOKENS, ChangesTab, CritiqueTab, SupportTab
+from app.pages.drafts.tracked_editor import LONG, SupportMark, TrackedEditor
+from app.pages.drafts.work import SupportAnswer, criticise, judge_support, read_studio
+from app.session import Session
+from app.strings import count_of, say
+from app.widgets.basics import Card, ElidedLabel, Scroller, clear_layout, label, row
+from app.widgets.buttons import Button, IconButton
+from app.widgets.editors import SaveLabel, Saver
+from app.widgets.notice import Notice
+from app.widgets.reader import Mark, Reader
+from core.changes import Changes, Outcome
+from core.editing.assistant import AssistantEdit
+from core.errors import ConflictError, NotFoundError
+from core.examples.grounding import Grounded
+from core.examples.post_edit import (
+    PostEditState,
+    SectionEdit,
+    add_critique,
+    add_time,
+    confirm_edit_types,
+    note_change,
+    post_edit_section,
+    save_as_example,
+    settle_critique,
+)
+from core.metrics.nltk_words import split_sentences
+from core.ports import Cancellation
+from core.storage.transaction import Transaction
+from core.storage.workspace import Workspace
+from core.types import Example, Person, SectionText
+from core.types.documents import ChangeNote, Document
+
+_SUPPORT_MILLISECONDS = 900
+_CHANGES_MILLISECONDS = 250
+#: Longer than this between two keys was a break.
+_BREAK_SECONDS = 120.0
+#: Of a very long section so much around the writing mark is judged.
+_JUDGED = 12_000
+#: Narrower than this there are two columns.
+_COMPACT_BELOW = 1000
+
+
+class _Head:
+    """The revision the next save builds on; set by the writer, one save after the other."""
+
+    def __init__(self, value: str) -> None:
+        self.value = value
+
+
+class Studio(QWidget):
+    """Edits one draft. ``left`` asks for the drafts again, ``saved`` carries the example's id."""
+
+    left = Signal()
+    saved = Signal(str)
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self._state: PostEditState | None = None
+        self._wanted = ""
+        self._head = _Head("")
+        self._names: Mapping[str, str] = {}
+        self._notes: dict[str, ChangeNote] = {}
+        self._editors: list[TrackedEditor] = []
+        self._focused = 0
+        self._generation = 0
+        self._answer = SupportAnswer(())
+        self._offsets: list[int] = []
+        self._judging = Cancellation()
+        self._evidence_place = 0
+        self._worked, self._last_key = 0.0, 0.0
+        self.saver = Saver(session, self._start_saving, self)
+        self._support_timer = self._timer(_SUPPORT_MILLISECONDS, self._judge)
+        self._changes_timer = self._timer(_CHANGES_MILLISECONDS, self._show_changes)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(theme.S)
+        box.addLayout(self._make_head())
+        self.notice = Notice("", "warning")
+        self.notice.hide()
+        box.addWidget(self.notice)
+        self.split = split = QSplitter(Qt.Orientation.Horizontal)
+        split.setChildrenCollapsible(False)
+        split.setHandleWidth(theme.M)
+        for part, share in (
+            (self._make_evidence(), 5),
+            (self._make_text(), 10),
+            (self._make_sides(), 5),
+        ):
+            split.addWidget(part)
+            split.setStretchFactor(split.count() - 1, share)
+        split.setSizes([280, 560, 290])
+        box.addWidget(split, 1)
+
+    # -- building ------------------------------------------------------------------------
+
+    def _timer(self, milliseconds: int, slot: Any) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(milliseconds)
+        timer.timeout.connect(slot)
+        return timer
+
+    def _make_head(self) -> Any:
+        keys = self.session.shortcuts
+        self.back_button = Button(say("Compare drafts"), icon="chevron-left")
+        self.back_button.clicked.connect(self.left)
+        self.title = ElidedLabel()
+        self.title.setProperty("role", "muted")
+        self.save_button = Button(
+            say("Save example"), "primary", shortcuts=keys, action="drafts.save"
+        )
+        self.save_button.clicked.connect(self.save_example)
+        line = row(self.back_button, self.title, SaveLabel(self.saver), self.save_button)
+        line.setStretch(1, 1)
+        return line
+
+    def _make_evidence(self) -> QWidget:
+        self.evidence_card = Card(say("Evidence"))
+        self.evidence = Reader(say("Passages"))
+        self.show_button = Button(say("Show in the document"), icon="documents")
+        self.show_button.clicked.connect(self.show_passage)
+        self.evidence_card.add(self.evidence, 1)
+        self.evidence_card.add(row(self.show_button, None))
+        return self.evidence_card
+
+    def _make_text(self) -> QWidget:
+        keys = self.session.shortcuts
+        card = Card()
+        card.setAccessibleName(say("Post-edit"))
+        self.text_title = ElidedLabel()
+        self.text_title.setProperty("role", "small")
+        self.previous_button = IconButton("chevron-left", say("Change before"))
+        self.next_button = IconButton("chevron-right", say("Next change"))
+        self.previous_button.clicked.connect(partial(self.step_change, -1))
+        self.next_button.clicked.connect(partial(self.step_change, 1))
+        self.accept_button = Button(say("Accept"), shortcuts=keys, action="drafts.accept")
+        self.reject_button = Button(say("Reject"), shortcuts=keys, action="drafts.reject")
+        self.accept_button.clicked.connect(partial(self.decide, True))
+        self.reject_button.clicked.connect(partial(self.decide, False))
+        self.all_button = Button(say("All"), "quiet", icon="chevron-down")
+        self.all_button.setAccessibleName(say("Accept or reject all"))
+        menu = QMenu(self.all_button)
+        menu.addAction(say("Accept all changes"), partial(self.decide_all, True))
+        menu.addAction(say("Reject all changes"), partial(self.decide_all, False))
+        self.all_button.setMenu(menu)
+        self.model_button = Button(
+            say("Edit with the model"), icon="edit", shortcuts=keys, action="drafts.assist"
+        )
+        self.model_button.clicked.connect(self.ask_model)
+        keys.bind(self, "drafts.next-change", partial(self.step_change, 1))
+        keys.bind(self, "drafts.previous-change", partial(self.step_change, -1))
+        head = row(self.text_title, self.previous_button, self.next_button)
+        head.setStretch(0, 1)
+        for part in (self.accept_button, self.reject_button):
+            head.addWidget(part)
+        card.add(head)
+        self.sections = Scroller()
+        self.sections.box.setSpacing(theme.S)
+        card.add(self.sections, 1)
+        card.add(row(self.model_button, None, self.all_button))
+        return card
+
+    def _make_sides(self) -> QWidget:
+        self.support = SupportTab()
+        self.support.chosen.connect(self._go_to_claim)
+        self.critique = CritiqueTab()
+        self.critique.asked.connect(self.ask_critique)
+        self.critique.settled.connect(self._settle)
+        self.changes = ChangesTab()
+        self.changes.chosen.connect(self._go_to_change)
+        self.changes.typed.connect(self._note_type)
+        self.changes.commented.connect(self._note_comment)
+        self.changes.confirm_all.connect(self._confirm_types)
+        self.tabs = QTabWidget()
+        self.tabs.setAccessibleName(say("Beside the text"))
+        for tab, words in (
+            (self.support, say("Support")),
+            (self.critique, say("Critique")),
+            (self.changes, say("Changes")),
+        ):
+            self.tabs.addTab(tab, words)
+        card = Card()
+        card.setAccessibleName(say("Support, critique and changes"))
+        card.add(self.tabs, 1)
+        return card
+
+    def _set_compact(self, compact: bool) -> None:
+        """Where there is no room for three columns, the evidence is the first tab of the right one."""
+        if compact == (self.tabs.indexOf(self.evidence_card) >= 0):
+            return
+        if compact:
+            self.tabs.insertTab(0, self.evidence_card, say("Evidence"))
+            self.split.setSizes([420, 380])
+        else:
+            self.tabs.removeTab(0)
+            self.split.insertWidget(0, self.evidence_card)
+            self.split.setStretchFactor(0, 5)
+            self.split.setStretchFactor(1, 10)
+            self.split.setStretchFactor(2, 5)
+            self.split.setSizes([280, 560, 290])
+            self.evidence_card.show()
+        self.evidence_card.setProperty("role", "" if compact else "card")
+        margins = (0, theme.S, 0, 0) if compact else (theme.L, theme.M, theme.L, theme.L)
+        self.evidence_card.box.setContentsMargins(*margins)
+        self.evidence_card.style().polish(self.evidence_card)
+
+    # -- for the page --------------------------------------------------------------------
+
+    @property
+    def post_edit_id(self) -> str:
+        return self._wanted
+
+    @property
+    def editors(self) -> list[TrackedEditor]:
+        return self._editors
+
+    def open(self, post_edit_id: str) -> None:
+        """Show a post-edit."""
+        if post_edit_id != self._wanted:
+            self.flush()
+            self._wanted = post_edit_id
+            self._state = None
+        self._read()
+
+    def refresh(self, changes: Changes | None) -> None:
+        """Read anew what somebody, or undo, changed; one's own saves change nothing here."""
+        if self._wanted and (
+            changes is None
+            or changes.touches("post_edit", "change_note", "critique_point", "draft_request")
+        ):
+            self._read()
+
+    def flush(self) -> Future[Any] | None:
+        """Start writing what was typed."""
+        future = self.saver.flush()
+        if self._worked >= 1.0 and self._wanted and self.session.has_workspace:
+            seconds, self._worked = self._worked, 0.0
+            workspace, post_edit = self.session.workspace, self._wanted
+            if not workspace.read_only:
+                run_query(self, partial(_count_time, workspace, post_edit, seconds))
+        return future
+
+    def first_focus(self) -> QWidget | None:
+        """The first section's editor."""
+        return self._editors[0] if self._editors else self.back_button
+
+    # -- what the person does ------------------------------------------------------------
+
+    def save_example(self) -> None:
+        """Save what stands as an example of the task."""
+        self.flush()
+        self.notice.hide()
+        run_verb(self, say("Save example"), save_as_example, self._wanted).success(
+            self._saved_example
+        ).failure(self._warn)
+
+    def step_change(self, by: int) -> None:
+        """Go to the next change, or the one before, around the end."""
+        places = [
+            (number, change.start, change.end)
+            for number, editor in enumerate(self._editors)
+            for change in editor.changes
+        ]
+        if not places:
+            return
+        editor = self._editors[self._focused]
+        here = (self._focused, *editor.selection)
+        later = [place for place in places if place[:2] > here[:2]]
+        earlier = [place for place in places if place[:2] < here[:2]]
+        wanted = (
+            (later[0] if later else places[0])
+            if by > 0
+            else (earlier[-1] if earlier else places[-1])
+        )
+        target = self._editors[wanted[0]]
+        target.select(wanted[1], wanted[2])
+        target.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._reveal(target)
+
+    def decide(self, accepted: bool) -> None:
+        """Accept or reject the change at the writing mark, and go to the next one."""
+        if not self._editors:
+            return
+        editor = self._editors[self._focused]
+        change = editor.change_at_place()
+        if not change:
+            self.step_change(1)
+            return
+        if accepted:
+            editor.accept_change(change)
+        else:
+            editor.reject_change(change)
+        self.saver.flush()
+        self.step_change(1)
+
+    def decide_all(self, accepted: bool) -> None:
+        """Accept or reject every change of every section."""
+        for editor in self._editors:
+            editor.decide_all(accepted=accepted)
+        self.saver.flush()
+
+    def ask_model(self) -> None:
+        """Let the model edit the selection, or the sentence at the writing mark."""
+        if self._state is None or not self._editors:
+            return
+        editor = self._editors[self._focused]
+        start, end = editor.selection
+        if start == end:
+            start, end = _sentence_at(editor.tracked.text, start)
+            editor.select(start, end)
+        text = editor.selected_text()
+        if text.strip():
+            AssistDialog(
+                self,
+                text,
+                self._state.request.evidence,
+                self._evidence_place,
+                partial(self._run_model, editor, start, end, text),
+            ).open()
+
+    def ask_critique(self) -> None:
+        """Let the model criticise the text as it stands."""
+        if self._state is None:
+            return
+        sections = [
+            SectionText(title=title, text=editor.tracked.current)
+            for title, editor in zip(self._state.titles, self._editors, strict=True)
+        ]
+        self.critique.ask.setEnabled(False)
+        run_job(
+            self,
+            say("Criticising"),
+            criticise,
+            self.session.workspace,
+            self.session.models,
+            self._wanted,
+            sections,
+        ).success(self._keep_critique).end(partial(self.critique.ask.setEnabled, True))
+
+    def show_passage(self) -> None:
+        """Show the passage in its document's page."""
+        if self._state is None or not self._state.request.evidence:
+            return
+        item = self._state.request.evidence[self._evidence_place]
+        span = (item.start, item.end)
+        run_query(
+            self, self.session.workspace.find, Document, "id = ?", (item.document_id,)
+        ).success(
+            lambda found: (
+                PassageDialog(self, item.document_id, span).open()
+                if found
+                else self._warn(NotFoundError(say("The document is no longer in this workspace.")))
+            )
+        )
+
+    # -- reading -------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        if self.saver.state in ("dirty", "saving"):
+            return
+        workspace, wanted, head = self.session.workspace, self._wanted, self._head.value
+        known = self._state is not None
+
+        def read() -> tuple[PostEditState, dict[str, str]]:
+            people = {person.id: person.name for person in workspace.find(Person)}
+            return read_studio(workspace, wanted), people
+
+        def take(found: tuple[PostEditState, dict[str, str]]) -> None:
+            same = known and found[0].post_edit.head == head
+            busy = self.saver.state in ("dirty", "saving") or self._head.value != head
+            if found[0].post_edit.id == self._wanted and not (busy and not same):
+                self._take(*found)
+
+        run_query(self, read).success(take)
+
+    def _take(self, state: PostEditState, names: dict[str, str]) -> None:
+        fresh = self._state is None or self._state.post_edit.id != state.post_edit.id
+        self._state, self._names, self._notes = state, names, dict(state.notes)
+        if fresh or len(self._editors) != len(state.texts):
+            self._build_editors(state)
+        if not self.saver.dirty:
+            self._head = _Head(state.post_edit.head) if fresh else self._head
+            if self._head.value != state.post_edit.head:
+                self._head.value = state.post_edit.head
+            for editor, tracked in zip(self._editors, state.texts, strict=True):
+                editor.load(tracked)
+        if fresh:
+            self._show_evidence(state)
+            self.title.setText(state.request.title)
+        self.critique.show_points(state.critique)
+        self._show_changes()
+        self._support_timer.start()
+
+    def _build_editors(self, state: PostEditState) -> None:
+        clear_layout(self.sections.box)
+        self._editors = []
+        self._focused = 0
+        for number, title in enumerate(state.titles):
+            if state.inputs and number in (0, state.inputs):
+                words = say("What goes in") if number == 0 else say("What comes out")
+                self.sections.box.addWidget(label(words.upper(), "overline"))
+            self.sections.box.addWidget(label(title, "strong"))
+            editor = TrackedEditor(title)
+            editor.person = self.session.person_id
+            editor.edited.connect(partial(self._on_edited, number))
+            editor.moved.connect(partial(self._on_moved, number))
+            editor.change_entered.connect(partial(self._on_change_entered, number))
+            editor.add_menu_actions = self._add_menu_actions
+            self._editors.append(editor)
+            self.sections.box.addWidget(editor)
+        self.sections.box.addStretch(1)
+
+    def _show_evidence(self, state: PostEditState) -> None:
+        self._evidence_place = 0
+        count = len(state.request.evidence)
+        self.evidence_card.set_title(
+            say("Evidence"), count_of(count, say("passage"), say("passages"))
+        )
+        self.evidence.set_sections(
+            [
+                SectionText(
+                    title=say("{document}, page {page}", document=e.document, page=e.page),
+                    text=e.text,
+                )
+                for e in state.request.evidence
+            ]
+        )
+        self.show_button.setEnabled(bool(count))
+
+    # -- saving --------------------------------------------------------------------------
+
+    def _start_saving(self) -> Future[Any] | None:
+        edits: list[SectionEdit] = []
+        action = "typed"
+        before = [editor.saved for editor in self._editors]
+        for number, editor in enumerate(self._editors):
+            taken = editor.take_pending()
+            if taken is not None:
+                patch, removed, action = taken
+                edits.append(SectionEdit(number, removed, patch))
+        if not edits:
+            return None
+        words = {
+            "typed": say("Edit draft"),
+            "accept": say("Accept change"),
+            "reject": say("Reject change"),
+            "accept all": say("Accept all changes"),
+            "reject all": say("Reject all changes"),
+            "assistant": say("Edit with the model"),
+        }
+        future = self.session.workspace.submit(
+            words.get(action, say("Edit draft")),
+            self.session.person_id,
+            _save,
+            self._head,
+            self._wanted,
+            edits,
+            action,
+        )
+        self.session.jobs.watch(self, future).failure(partial(self._on_save_failed, before))
+        return future
+
+    def _on_save_failed(self, before: list[Any], error: BaseException) -> None:
+        if isinstance(error, ConflictError):
+            # Somebody else's text stands now; it is shown, and what was typed since is redone by hand.
+            self._state = None
+            self.saver.state = "idle"
+            self._warn(error)
+            self._read()
+            return
+        for editor, tracked in zip(self._editors, before, strict=True):
+            editor.give_back(tracked)
+
+    def _saved_example(self, outcome: Outcome[Example]) -> None:
+        self.saved.emit(outcome.value.id)
+
+    def _warn(self, error: BaseException) -> None:
+        self.notice.set_text(str(error))
+        self.notice.show()
+
+    # -- while editing -------------------------------------------------------------------
+
+    def _on_edited(self, number: int) -> None:
+        self._focused = number
+        moment = time.monotonic()
+        gap = moment - self._last_key
+        self._worked += gap if gap < _BREAK_SECONDS else 0.0
+        self._last_key = moment
+        self.saver.touch()
+        self._support_timer.start()
+        self._changes_timer.start()
+
+    def _on_moved(self, number: int) -> None:
+        editor = self._editors[number]
+        if not editor.hasFocus():
+            return
+        self._focused = number
+        claim = editor.support_at(editor.place)
+        if claim >= 0 and number < len(self._answer.sections):
+            self._show_claim(self._answer.sections[number][claim])
+
+    def _on_change_entered(self, number: int, change: str) -> None:
+        if self._editors[number].hasFocus():
+            self._focused = number
+            self.changes.select(change)
+
+    def _show_changes(self) -> None:
+        if self._state is None:
+            return
+        found = [(n, change) for n, editor in enumerate(self._editors) for change in editor.changes]
+        words = count_of(len(found), say("change"), say("changes"))
+        self.text_title.setText(words)
+        for button in (self.accept_button, self.reject_button, self.all_button):
+            button.setEnabled(bool(found))
+        self.changes.show_changes(
+            found,
+            self._notes,
+            self._names,
+            [section.text for section in self._state.draft.sections],
+        )
+        self.tabs.setTabText(
+            self.tabs.indexOf(self.changes), say("Changes ({count})", count=len(found))
+        )
+
+    def _judge(self) -> None:
+        """Judge the text as it stands; of a very long section the part around the writing mark."""
+        if self._state is None or not self.isVisible():
+            return
+        self._judging.cancel()
+        self._judging = Cancellation()
+        self._generation += 1
+        generation = self._generation
+        texts, offsets = [], []
+        for editor in self._editors:
+            text = editor.tracked.current
+            start = 0
+            if len(text) > LONG:
+                start = text.rfind("\n", 0, max(0, editor.place - _JUDGED // 2)) + 1
+                text = text[start : start + _JUDGED]
+            texts.append(text)
+            offsets.append(start)
+        run_query(
+            self,
+            judge_support,
+            self.session.models,
+            texts,
+            self._state.request.evidence,
+            self._judging,
+        ).success(partial(self._take_support, generation, offsets)).failure(self._ignore)
+
+    def _take_support(self, generation: int, offsets: list[int], answer: SupportAnswer) -> None:
+        if generation != self._generation or self._support_timer.isActive():
+            return
+        self._answer, self._offsets = answer, offsets
+        for editor, claims, offset in zip(self._editors, answer.sections, offsets, strict=True):
+            editor.set_support(
+                [SupportMark(c.start + offset, c.end + offset, TOKENS[c.verdict]) for c in claims]
+            )
+        self.support.show_answer(answer.sections, answer.by_words)
+
+    def _ignore(self, error: BaseException) -> None:
+        """A judgement that was overtaken by typing is no fault."""
+
+    def _show_claim(self, claim: Grounded) -> None:
+        """Bring the passage of a sentence into view, with its window marked."""
+        if claim.passage < 0:
+            self.evidence.set_marks([])
+            return
+        self._evidence_place = claim.passage
+        self.evidence.set_marks([Mark(claim.passage, claim.window_start, claim.window_end)])
+        cursor = self.evidence.textCursor()
+        cursor.setPosition(self.evidence.position_of(claim.passage, claim.window_end))
+        self.evidence.setTextCursor(cursor)
+        cursor.setPosition(self.evidence.position_of(claim.passage, claim.window_start))
+        self.evidence.setTextCursor(cursor)
+        self.evidence.ensureCursorVisible()
+
+    def _go_to_claim(self, section: int, number: int) -> None:
+        claim = self._answer.sections[section][number]
+        editor = self._editors[section]
+        for start, end, _token, mark in editor.support_marks:
+            if mark == number:
+                editor.select(start, end)
+                break
+        editor.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._reveal(editor)
+        self._show_claim(claim)
+
+    def _go_to_change(self, section: int, change: str) -> None:
+        editor = self._editors[section]
+        found = next((c for c in editor.changes if c.id == change), None)
+        if found is not None:
+            self._focused = section
+            editor.select(found.start, found.end)
+            self._reveal(editor)
+
+    def _reveal(self, editor: TrackedEditor) -> None:
+        """Scroll the page so that the writing mark of an editor shows."""
+        place = editor.cursorRect().center()
+        inside = editor.viewport().mapTo(self.sections.widget(), place)
+        self.sections.ensureVisible(inside.x(), inside.y(), 0, theme.current().px(60))
+
+    # -- notes, critique, the model ------------------------------------------------------
+
+    def _note_type(self, change: str, edit_type: str) -> None:
+        run_verb(
+            self, say("Type of a change"), note_change, self._wanted, change, edit_type=edit_type
+        )
+
+    def _note_comment(self, change: str, comment: str) -> None:
+        run_verb(
+            self, say("Comment on a change"), note_change, self._wanted, change, comment=comment
+        )
+
+    def _confirm_types(self) -> None:
+        self.saver.flush()
+        run_verb(self, say("Confirm types"), confirm_edit_types, self._wanted)
+
+    def _settle(self, point: str, state: str) -> None:
+        run_verb(self, say("Settle a point"), settle_critique, point, state)
+
+    def _keep_critique(self, answer: tuple[list[str], str]) -> None:
+        points, model = answer
+        if points:
+            run_verb(self, say("Critique"), add_critique, self._wanted, points, model)
+        else:
+            self.critique.note.setText(say("The model named no fault."))
+            self.critique.note.show()
+
+    def _run_model(
+        self,
+        editor: TrackedEditor,
+        start: int,
+        end: int,
+        text: str,
+        instruction: str,
+        references: list[str],
+    ) -> None:
+        run_job(
+            self,
+            say("Editing"),
+            let_edit,
+            self.session.models,
+            text,
+            instruction,
+            references,
+        ).success(partial(self._take_edit, editor, start, end))
+
+    def _take_edit(self, editor: TrackedEditor, start: int, end: int, made: AssistantEdit) -> None:
+        if editor not in self._editors:
+            return
+        editor.select(start, end)
+        if editor.selected_text() != made.before:
+            self.notice.set_text(say("The text changed meanwhile; the model's edit is left out."))
+            self.notice.show()
+            return
+        if made.after == made.before:
+            self.notice.set_text(say("The model would change nothing."))
+            self.notice.show()
+            return
+        self.notice.hide()
+        editor.replace(start, end, made.after, source="assistant", action="assistant")
+        self.saver.flush()
+        self._reveal(editor)
+        self.tabs.setCurrentWidget(self.changes)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._set_compact(event.size().width() < theme.current().px(_COMPACT_BELOW))
+
+    def _add_menu_actions(self, menu: QMenu) -> None:
+        menu.addAction(say("Accept the change"), partial(self.decide, True))
+        menu.addAction(say("Reject the change"), partial(self.decide, False))
+        menu.addAction(say("Edit with the model"), self.ask_model)
+
+
+def _save(
+    tx: Transaction, head: _Head, post_edit_id: str, edits: list[SectionEdit], action: str
+) -> str:
+    head.value = post_edit_section(tx, post_edit_id, head.value, edits, action)
+    return head.value
+
+
+def _count_time(workspace: Workspace, post_edit_id: str, seconds: float) -> None:
+    workspace.transact_job("Time", "", add_time, post_edit_id, seconds)
+
+
+def _sentence_at(text: str, place: int) -> tuple[int, int]:
+    """The sentence around a place of the displayed text."""
+    start = text.rfind("\n", 0, place) + 1
+    end = text.find("\n", place)
+    end = len(text) if end < 0 else end
+    at = start
+    for sentence in split_sentences(text[start:end]):
+        begin = text.find(sentence, at)
+        at = begin + len(sentence)
+        if begin <= place <= at:
+            return begin, at
+    return start, end

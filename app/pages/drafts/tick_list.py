@@ -1,0 +1,68 @@
+"""A short list of things to tick, which scrolls when it gets long."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QCheckBox, QSizePolicy, QWidget
+
+from app import theme
+from app.widgets.basics import Scroller, clear_layout
+
+_ROWS = 6
+
+
+class TickList(Scroller):
+    """Texts with a value each; ``ticked`` says that one was ticked or unticked."""
+
+    ticked = Signal()
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.box.setSpacing(theme.XS)
+        self._boxes: list[tuple[str, QCheckBox]] = []
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+
+    @property
+    def values(self) -> list[str]:
+        """The values ticked, in order."""
+        return [value for value, box in self._boxes if box.isChecked()]
+
+    def fill(self, entries: Sequence[tuple[str, str]], ticked: Collection[str]) -> None:
+        """Offer (text, value) pairs, some of them ticked, without telling anybody."""
+        clear_layout(self.box)
+        self._boxes = []
+        for text, value in entries:
+            box = QCheckBox()
+            metrics = box.fontMetrics()
+            box.setText(
+                metrics.elidedText(
+                    text.replace("&", "&&"), Qt.TextElideMode.ElideRight, theme.current().px(620)
+                )
+            )
+            box.setToolTip(text)
+            box.setAccessibleName(text)
+            box.setMinimumWidth(1)
+            box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+            box.setChecked(value in ticked)
+            box.toggled.connect(self.ticked)
+            self._boxes.append((value, box))
+            self.box.addWidget(box)
+        self.box.addStretch(1)
+        self.updateGeometry()
+
+    def set_ticked(self, value: str, checked: bool) -> None:
+        """Tick or untick one, as a click does."""
+        for known, box in self._boxes:
+            if known == value:
+                box.setChecked(checked)
+
+    def sizeHint(self) -> QSize:
+        rows = max(1, min(_ROWS, len(self._boxes)))
+        height = self._boxes[0][1].sizeHint().height() if self._boxes else 0
+        return QSize(320, rows * (height + theme.XS) + theme.XS)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(160, self.sizeHint().height())
