@@ -38,6 +38,7 @@ class ScoreDialog(Dialog):
         list_ = Scroller()
         list_.setMinimumHeight(theme.current().px(360))
         self._list = list_.box
+        self._list.setSpacing(2)
         for name in OUTPUT_METRICS:
             self._add(name, name in DEFAULT_METRICS)
         list_.box.addStretch(1)
@@ -61,7 +62,10 @@ class ScoreDialog(Dialog):
         place = 2 * (len(self.boxes) - 1)
         first = text.split("\n", 1)[0]
         self._list.insertWidget(place, box)
-        self._list.insertWidget(place + 1, label(f"{first} {remark}".strip(), "muted", wrap=True))
+        words = label(f"{first} {remark}".strip(), "small", wrap=True)
+        # Under the name, not under the tick; with room before the next.
+        words.setContentsMargins(theme.current().px(28), 0, 0, theme.S)
+        self._list.insertWidget(place + 1, words)
 
     def _offer_entailment(self, entries: list[CatalogEntry]) -> None:
         """The metric that needs a model, with the name of the one that will answer."""
