@@ -156,6 +156,18 @@ class Session(QObject):
         """Leave a workspace out of the recent ones."""
         self.update_settings(recent=tuple(entry for entry in self.settings.recent if entry != path))
 
+    def remember_key_file(self, path: Path, key_file: Path | None) -> None:
+        """Keep where a workspace's key file lies, so that it is not asked for each time."""
+        kept = {k: v for k, v in self.settings.key_files.items() if k != str(path.absolute())}
+        if key_file is not None:
+            kept[str(path.absolute())] = str(key_file.absolute())
+        self.update_settings(key_files=kept)
+
+    def key_file_of(self, path: Path) -> Path | None:
+        """Where a workspace's key file lay last."""
+        kept = self.settings.key_files.get(str(path.absolute()))
+        return Path(kept) if kept else None
+
     # -- end -----------------------------------------------------------------------------
 
     def close(self) -> None:

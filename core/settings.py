@@ -57,6 +57,8 @@ class Settings(msgspec.Struct, kw_only=True, frozen=True):
     person: str = ""
     language: str = "en"
     recent: tuple[str, ...] = ()
+    #: Where the key file of a workspace lay last, for those that have one.
+    key_files: dict[str, str] = {}
     shortcuts: dict[str, str] = {}
     window: dict[str, str] = {}
 

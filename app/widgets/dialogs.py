@@ -99,6 +99,16 @@ def ask(
     return question
 
 
+def tell(parent: QWidget, title: str, text: str) -> Dialog:
+    """Open a dialog that only says something."""
+    dialog = Dialog(title, parent, width=440)
+    dialog.body.addWidget(label(text, wrap=True))
+    dialog.setAccessibleDescription(text)
+    dialog.add_button(say("Close"), dialog.accept, "primary")
+    dialog.open()
+    return dialog
+
+
 class _FileChoice(QFileDialog):
     """A file dialog that hands over what was chosen."""
 

@@ -14,7 +14,8 @@ from app.widgets.basics import Card, ElidedLabel, IconLabel, label
 from app.widgets.buttons import Button
 from app.widgets.inputs import PassphraseField
 from app.widgets.notice import Notice
-from core.errors import RifugioError
+from app.widgets.secrets import KeyFileField
+from core.errors import InputError, RifugioError
 
 
 class LockScreen(QWidget):
@@ -48,6 +49,8 @@ class LockScreen(QWidget):
         self.passphrase.setPlaceholderText(say("Passphrase"))
         self.passphrase.returnPressed.connect(self._submit)
         card.add(self.passphrase)
+        self.key_file = KeyFileField()
+        card.add(self.key_file)
         self.notice = Notice("", "danger")
         self.notice.hide()
         card.add(self.notice)
@@ -69,14 +72,27 @@ class LockScreen(QWidget):
         outer.addStretch(3)
         theme.notifier().changed.connect(self._fit)
 
-    def show_for(self, path: Path, *, encrypted: bool, busy: bool) -> None:
+    def show_for(
+        self,
+        path: Path,
+        *,
+        encrypted: bool,
+        busy: bool,
+        unsaved: bool = False,
+        key_file: Path | None = None,
+    ) -> None:
         """Get ready for a workspace that was just locked."""
         self._name.setText(path.stem)
         self._words.setText(
-            say("Locked. Your work is saved.")
+            say("Locked. Something could not be saved and waits in memory: unlock to see to it.")
+            if unsaved
+            else say("Locked. Your work is saved.")
             if encrypted
             else say("Locked. This workspace has no passphrase, so anybody can go on.")
         )
+        self.key_file.set_path(key_file)
+        self.key_file.setVisible(encrypted and key_file is not None)
+        self.close_button.setVisible(not unsaved)
         self.passphrase.wipe()
         self.passphrase.setVisible(encrypted)
         self.notice.hide()
@@ -93,6 +109,9 @@ class LockScreen(QWidget):
     def refuse(self, error: BaseException) -> None:
         """Say why it stays locked."""
         self._enable(True)
+        if isinstance(error, InputError):
+            # The key file is not where it was.
+            self.key_file.show()
         if isinstance(error, RifugioError):
             self.notice.set_text(f"{error.message} {error.remedy}".strip())
             self.notice.show()
@@ -107,6 +126,7 @@ class LockScreen(QWidget):
             self._enable(False)
             self.notice.hide()
             self.unlock_asked.emit(self.passphrase.text())
+            self.passphrase.wipe()
 
     def _enable(self, enabled: bool) -> None:
         self.unlock_button.setEnabled(enabled)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QByteArray, QEvent, QTimer, Slot
-from PySide6.QtGui import QCloseEvent, QGuiApplication
+from PySide6.QtGui import QClipboard, QCloseEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QDialog, QMainWindow, QStackedWidget
 
 from app import errors, theme
@@ -18,13 +18,17 @@ from app.pages import PAGES
 from app.pages.base import Command
 from app.session import Session, prepare_workspace
 from app.strings import say
+from app.widgets.dialogs import ask, tell
 from app.widgets.notice import Toast
 from app.windows.idle import IdleWatch
 from app.windows.lock import LockScreen
+from app.windows.safety.checks import check_passphrase
+from app.windows.safety.history import row_in_view
+from app.windows.safety.keeper import BackupKeeper
 from app.windows.welcome import Welcome
 from app.windows.work import WorkSurface
 from core.changes import Changes, Outcome
-from core.errors import NotFoundError, WrongPassphraseError
+from core.errors import ConflictError, NotFoundError
 from core.types import Person
 
 if TYPE_CHECKING:
@@ -44,6 +48,9 @@ class MainWindow(QMainWindow):
         self._held: Workspace | None = None
         self._locked_path: Path | None = None
         self._closing = False
+        self._replacing = False
+        self._kept_open = False
+        self._leave_unsaved = False
         self._undo_generation = 0
         self.setWindowTitle("Rifugio")
         self.setMinimumSize(900, 600)
@@ -57,6 +64,8 @@ class MainWindow(QMainWindow):
         self.toast = Toast(self)
         self.idle = IdleWatch(session.settings.idle_lock_minutes, self)
         self.idle.idled.connect(self.lock)
+        self.keeper = BackupKeeper(session, self)
+        self.keeper.said.connect(self.toast.say)
         self.welcome.opened.connect(self._adopt)
         self.lock_screen.unlock_asked.connect(self.unlock)
         self.lock_screen.close_asked.connect(self.close_workspace)
@@ -81,27 +90,44 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def lock(self) -> None:
-        """Save, close what is open, and hide everything behind the passphrase."""
+        """Save, close what is open, and hide everything behind the passphrase.
+
+        In the order of KeePassXC: wait for the save, close dialogs, clear the clipboard, remember the
+        place, let go of texts and keys. What could not be saved stays in memory behind the lock.
+        """
         if not self.session.has_workspace:
             return
-        self._settle()
+        saved = self._settle()
         self._close_dialogs()
+        self._clear_clipboard()
+        self._keep_place()
+        workspace = self.session.workspace
+        self._locked_path = workspace.path
+        busy = bool(self.session.jobs.long_jobs)
+        encrypted = workspace.encrypted
+        if saved:
+            self._take_down()
+            if busy:
+                self._held = workspace
+            else:
+                workspace.close()
+        self._kept_open = not saved
+        self.lock_screen.show_for(
+            self._locked_path,
+            encrypted=encrypted,
+            busy=busy and saved,
+            unsaved=not saved,
+            key_file=self.session.key_file_of(self._locked_path),
+        )
+        self.stack.setCurrentWidget(self.lock_screen)
+        self.lock_screen.take_focus()
+
+    def _clear_clipboard(self) -> None:
         clipboard = QGuiApplication.clipboard()
         if clipboard.ownsClipboard():
             clipboard.clear()
-        self._keep_place()
-        workspace = self._take_down()
-        if workspace is None:
-            return
-        self._locked_path = workspace.path
-        busy = bool(self.session.jobs.long_jobs)
-        if busy:
-            self._held = workspace
-        else:
-            workspace.close()
-        self.lock_screen.show_for(workspace.path, encrypted=workspace.encrypted, busy=busy)
-        self.stack.setCurrentWidget(self.lock_screen)
-        self.lock_screen.take_focus()
+        if clipboard.supportsSelection() and clipboard.ownsSelection():
+            clipboard.clear(QClipboard.Mode.Selection)
 
     @Slot(str)
     def unlock(self, passphrase: str) -> None:
@@ -109,15 +135,21 @@ class MainWindow(QMainWindow):
         path, held = self._locked_path, self._held
         if path is None:
             return
+        key_file = self.lock_screen.key_file.path
+        if self._kept_open:
+            self.session.jobs.run(
+                self, check_passphrase, self.session.workspace, passphrase, key_file
+            ).success(self._show_kept).failure(self.lock_screen.refuse)
+            return
         name = self.session.settings.person
         from core.storage.workspace import Workspace
 
         def open_again() -> tuple[Workspace, Person]:
             workspace = held
             if workspace is not None:
-                check_passphrase(workspace, passphrase)
+                check_passphrase(workspace, passphrase, key_file)
             else:
-                workspace = Workspace.open(path, passphrase or None)
+                workspace = Workspace.open(path, passphrase or None, key_file=key_file)
             try:
                 return workspace, prepare_workspace(workspace, name, recover=held is None)
             except BaseException:
@@ -131,11 +163,81 @@ class MainWindow(QMainWindow):
 
         self.session.jobs.run(self, open_again).success(take).failure(self.lock_screen.refuse)
 
+    def _show_kept(self, _checked: None) -> None:
+        """Go on with what could not be saved when the window was locked."""
+        self._kept_open = False
+        self._locked_path = None
+        self.stack.setCurrentWidget(self.work)
+
+    def replace_workspace(
+        self,
+        change: Callable[[Workspace], Workspace],
+        done: Callable[[BaseException | None], object],
+    ) -> None:
+        """Let something take the open workspace and give back another, shown at the same place.
+
+        Parameters
+        ----------
+        change
+            Run on a worker thread; closes what it is given. When it fails the file is opened again.
+        done
+            Called afterwards, with the error where there was one.
+
+        Raises
+        ------
+        ConflictError
+            When a job is running, or what was typed could not be saved.
+        """
+        if self.session.jobs.long_jobs:
+            raise ConflictError(
+                say("A job is still running."),
+                remedy=say("Wait for it, or stop it, and try again."),
+            )
+        if not self._settle():
+            raise ConflictError(
+                say("Something could not be saved."), remedy=say("See to that first.")
+            )
+        self._keep_place()
+        name = self.session.person.name
+        workspace = self._take_down()
+        if workspace is None:
+            return
+        key = workspace.key.copy() if workspace.key is not None else None
+        self._replacing = True
+
+        def work() -> tuple[Workspace, Person, BaseException | None]:
+            from core.storage.workspace import Workspace
+
+            failure: BaseException | None = None
+            try:
+                changed = change(workspace)
+            except Exception as error:
+                failure = error
+                workspace.close()
+                changed = Workspace.open_with_key(workspace.path, key)
+            return changed, prepare_workspace(changed, name), failure
+
+        def take(found: tuple[Workspace, Person, BaseException | None]) -> None:
+            self._adopt(found[0], found[1], focus=False)
+            done(found[2])
+
+        def fail(error: BaseException) -> None:
+            self.welcome.refresh()
+            self.stack.setCurrentWidget(self.welcome)
+            done(error)
+
+        def end() -> None:
+            self._replacing = False
+
+        self.session.jobs.run(self, work).success(take).failure(fail).end(end)
+
     @Slot()
     def close_workspace(self) -> None:
         """Go back to the welcome screen."""
         if self.session.has_workspace:
-            self._settle()
+            if not self._settle() and not self._kept_open:
+                return
+            self._kept_open = False
             self._close_dialogs()
             self._keep_place()
             self.session.jobs.cancel_all()
@@ -155,7 +257,7 @@ class MainWindow(QMainWindow):
         self.stack.setCurrentWidget(self.welcome)
         self.welcome.take_focus()
 
-    def _adopt(self, workspace: Workspace, person: Person) -> None:
+    def _adopt(self, workspace: Workspace, person: Person, focus: bool = True) -> None:
         self._locked_path = None
         self.session.adopt(workspace, person)
         self.session.update_settings(person=person.name)
@@ -163,8 +265,10 @@ class MainWindow(QMainWindow):
         self.stack.setCurrentWidget(self.work)
         self.work.restore_places(self._kept_place(workspace))
         self._look_for_undo()
+        for note in workspace.notes:
+            tell(self, say("While opening"), note)
         page = self.work.current_page
-        if page is not None:
+        if page is not None and focus:
             target = page.first_focus()
             (target or page).setFocus()
 
@@ -181,16 +285,22 @@ class MainWindow(QMainWindow):
             held.close()
             self.lock_screen.set_busy(False)
 
-    def _settle(self) -> None:
+    def _settle(self) -> bool:
+        """Wait until what was typed is on disk; False, and the error shown, where it could not be."""
         futures = self.work.settle()
         for dialog in self._dialogs():
             settle = getattr(dialog, "settle", None)
             if settle is not None:
                 futures += settle()
         wait(futures, timeout=_SETTLE_SECONDS)
+        saved = True
         for future in futures:
-            if future.done() and (error := future.exception()) is not None:
+            if not future.done():
+                saved = False
+            elif (error := future.exception()) is not None:
+                saved = False
                 self._show_failure(error)
+        return saved
 
     def _dialogs(self) -> list[QDialog]:
         return [
@@ -272,6 +382,8 @@ class MainWindow(QMainWindow):
         if page is not None:
             found = [*page.commands(), *found]
         own = say("Rifugio")
+        if row_in_view(page) is not None:
+            found.insert(0, Command(say("History of what is shown …"), self.show_history, "", own))
         found += [
             Command(say("Undo"), self.undo, keys.hint("undo"), own),
             Command(say("Redo"), self.redo, keys.hint("redo"), own),
@@ -280,6 +392,10 @@ class MainWindow(QMainWindow):
                 say("Close the workspace"), self.close_workspace, keys.hint("close-workspace"), own
             ),
             Command(say("Change who is working"), self.choose_person, "", own),
+            Command(say("Backups of this workspace …"), self.show_backups, "", own),
+            Command(say("Change the passphrase …"), self.change_passphrase, "", own),
+            Command(say("Bring back something deleted …"), self.show_deleted, "", own),
+            Command(say("Export the history …"), self.export_history, "", own),
             Command(say("Help for this page"), self.show_help, keys.hint("help"), own),
             Command(say("Keyboard shortcuts"), self.show_shortcuts, "", own),
             Command(say("Larger text"), self.larger_text, keys.hint("larger-text"), own),
@@ -299,6 +415,50 @@ class MainWindow(QMainWindow):
 
         if self.session.has_workspace:
             Palette(self.commands(), self).open()
+
+    @Slot()
+    def show_backups(self) -> None:
+        """Open the list of backups."""
+        from app.windows.safety.restore import RestoreDialog
+
+        if self.session.has_workspace:
+            dialog = RestoreDialog(self.session, self.session.workspace.path, self)
+            dialog.restored.connect(self.toast.say)
+            dialog.open()
+
+    @Slot()
+    def change_passphrase(self) -> None:
+        """Ask for a new passphrase."""
+        from app.windows.safety.change_passphrase import ChangePassphraseDialog
+
+        if self.session.has_workspace and not self.session.workspace.read_only:
+            ChangePassphraseDialog(self.session, self).open()
+
+    @Slot()
+    def show_history(self) -> None:
+        """Open the history of the row the page shows."""
+        from app.windows.safety.history import HistoryDialog
+
+        found = row_in_view(self.work.current_page) if self.session.has_workspace else None
+        if found is not None:
+            self._settle()
+            HistoryDialog(self.session, *found, self).open()
+
+    @Slot()
+    def show_deleted(self) -> None:
+        """List what was deleted."""
+        from app.windows.safety.history import DeletedDialog
+
+        if self.session.has_workspace:
+            DeletedDialog(self.session, self).open()
+
+    @Slot()
+    def export_history(self) -> None:
+        """Write every change to a file, after saying that it is not encrypted."""
+        from app.windows.safety.export import export_history
+
+        if self.session.has_workspace:
+            export_history(self)
 
     @Slot()
     def show_help(self) -> None:
@@ -411,11 +571,33 @@ class MainWindow(QMainWindow):
         window = {**self.session.settings.window, "geometry": base64.b64encode(data).decode()}
         self.session.update_settings(window=window)
 
+    def _ask_to_leave(self) -> None:
+        """Something could not be saved: leaving loses it, and that is the person's to say."""
+
+        def leave() -> None:
+            self._leave_unsaved = True
+            self.close()
+
+        ask(
+            self,
+            say("Leave without saving?"),
+            say("What you typed last could not be saved, and is lost when the window closes."),
+            say("Leave and lose it"),
+            leave,
+            danger=True,
+        )
+
     # -- Qt ------------------------------------------------------------------------------
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        if self._replacing:
+            event.ignore()
+            return
         if not self._closing:
-            self._settle()
+            if not self._settle() and not self._leave_unsaved:
+                event.ignore()
+                self._ask_to_leave()
+                return
             self._keep_place()
             self._keep_geometry()
             self._close_dialogs()
@@ -444,23 +626,3 @@ class _PageKey:
 
     def press(self) -> None:
         self._work.choose(self._name)
-
-
-def check_passphrase(workspace: Workspace, passphrase: str) -> None:
-    """Check a passphrase against a workspace that is open.
-
-    Raises
-    ------
-    WrongPassphraseError
-        When it is another.
-    """
-    from core.storage.cipher import check_key, derive_key, read_salt
-
-    if not workspace.encrypted:
-        return
-    key = derive_key(passphrase, read_salt(workspace.path))
-    if check_key(workspace.path, key) == "wrong":
-        raise WrongPassphraseError(
-            say("The passphrase does not open {name}.", name=workspace.path.name),
-            remedy=say("Check capital letters and keyboard layout."),
-        )

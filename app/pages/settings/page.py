@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QUrl, Slot
+from typing import Any
+
+from PySide6.QtCore import QLocale, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app import theme
 from app.errors import log_path
-from app.operations import run_verb
+from app.operations import run_query, run_verb
 from app.pages.base import Page as BasePage
-from app.strings import say
-from app.widgets.basics import Card, Scroller, label
+from app.strings import count_of, format_bytes, say
+from app.widgets.basics import Card, Scroller, label, row
 from app.widgets.buttons import Button
 from app.widgets.editors import LineEditor
 from app.widgets.inputs import ComboBox, Form
@@ -47,7 +49,8 @@ class Page(BasePage):
         grid.addWidget(self._make_look(), 0, 1)
         grid.addWidget(self._make_lock(), 1, 0)
         grid.addWidget(self._make_keys(), 1, 1)
-        grid.addWidget(self._make_places(), 2, 0, 1, 2)
+        grid.addWidget(self._make_safety(), 2, 0, 1, 2)
+        grid.addWidget(self._make_places(), 3, 0, 1, 2)
         grid.setColumnStretch(0, 1)
         grid.setColumnStretch(1, 1)
         frame = QWidget()
@@ -130,6 +133,27 @@ class Page(BasePage):
         card.box.addStretch(1)
         return card
 
+    def _make_safety(self) -> Card:
+        card = Card(say("Safety of this workspace"))
+        self.safety_words = label("", "muted", wrap=True)
+        card.add(self.safety_words)
+        self.backups_button = Button(say("Backups …"), icon="clock")
+        self.backups_button.clicked.connect(self._show_backups)
+        self.passphrase_button = Button(say("Change the passphrase …"), icon="lock")
+        self.passphrase_button.clicked.connect(self._change_passphrase)
+        self.deleted_button = Button(say("Deleted …"), icon="trash")
+        self.deleted_button.clicked.connect(self._show_deleted)
+        self.history_button = Button(say("Export the history …"), icon="export")
+        self.history_button.clicked.connect(self._export_history)
+        self.safety_buttons = (
+            self.backups_button,
+            self.passphrase_button,
+            self.deleted_button,
+            self.history_button,
+        )
+        card.add(row(*self.safety_buttons, None))
+        return card
+
     def _make_keys(self) -> Card:
         card = Card(say("Keyboard"))
         card.add(
@@ -154,15 +178,15 @@ class Page(BasePage):
         grid.setHorizontalSpacing(theme.L)
         grid.setVerticalSpacing(theme.S)
         self._places = []
-        for row, (caption, path) in enumerate(
+        for place, (caption, path) in enumerate(
             (
                 (say("Settings and log"), data_directory()),
                 (say("Models"), models_directory()),
                 (say("Log (no text of yours is written to it)"), log_path()),
             )
         ):
-            grid.addWidget(label(caption, "muted"), row, 0)
-            grid.addWidget(label(str(path), selectable=True), row, 1)
+            grid.addWidget(label(caption, "muted"), place, 0)
+            grid.addWidget(label(str(path), selectable=True), place, 1)
             self._places.append(path)
         grid.setColumnStretch(1, 1)
         card.add(grid)
@@ -192,6 +216,74 @@ class Page(BasePage):
         writable = self.session.has_workspace and not self.session.workspace.read_only
         self.person_name.setEnabled(writable)
         self.other_person.setEnabled(self.session.has_workspace)
+        self._show_safety(writable)
+
+    def _show_safety(self, writable: bool) -> None:
+        there = self.session.has_workspace
+        for button in self.safety_buttons:
+            button.setEnabled(there)
+        self.passphrase_button.setEnabled(writable)
+        if not there:
+            self.safety_words.setText(say("No workspace is open."))
+            return
+        workspace = self.session.workspace
+        self.passphrase_button.setText(
+            say("Change the passphrase …") if workspace.encrypted else say("Set a passphrase …")
+        )
+
+        def read() -> list[Any]:
+            from core.storage.backups import list_backups
+
+            return list_backups(workspace.path)
+
+        run_query(self, read).success(self._say_backups)
+
+    def _say_backups(self, backups: list[Any]) -> None:
+        if not self.session.has_workspace:
+            return
+        if backups:
+            when = backups[0].made.astimezone().replace(tzinfo=None)
+            last = say(
+                "{count}, the newest of {time}, {size} in all.",
+                count=count_of(len(backups), "backup", "backups"),
+                time=QLocale().toString(when, QLocale.FormatType.ShortFormat),
+                size=format_bytes(sum(backup.size for backup in backups)),
+            )
+        else:
+            last = say("No backups yet.")
+        state = (
+            say("Encrypted.")
+            if self.session.workspace.encrypted
+            else say("Not encrypted: anybody with the file can read it.")
+        )
+        self.safety_words.setText(f"{state} {last}")
+
+    @Slot()
+    def _show_backups(self) -> None:
+        from app.windows.safety.restore import RestoreDialog
+
+        dialog = RestoreDialog(self.session, self.session.workspace.path, self)
+        dialog.restored.connect(self.said)
+        dialog.finished.connect(self._show)
+        dialog.open()
+
+    @Slot()
+    def _change_passphrase(self) -> None:
+        from app.windows.safety.change_passphrase import ChangePassphraseDialog
+
+        ChangePassphraseDialog(self.session, self).open()
+
+    @Slot()
+    def _show_deleted(self) -> None:
+        from app.windows.safety.history import DeletedDialog
+
+        DeletedDialog(self.session, self).open()
+
+    @Slot()
+    def _export_history(self) -> None:
+        from app.windows.safety.export import export_history
+
+        export_history(self.window())
 
     @Slot()
     def _rename(self) -> None:

@@ -1,0 +1,1 @@
+"""Windows that keep work safe: backups, restoring, recovery, the passphrase, histories."""
