@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,11 +104,7 @@ def bench_tables(reads: Reads) -> list[BenchRow]:
             row["unscored"],
         )
         signatures[key] = row["signature"]
-    copies = {
-        key[:3]: next(iter(prompts.values())).value
-        for key, prompts in cells.items()
-        if names.get(key[3]) == COPY
-    }
+    copies = _copy_scores(reads, runs, names, counts)
     rows = []
     for key, prompts in cells.items():
         dataset, task, metric, system_id = key
@@ -128,7 +124,7 @@ def bench_tables(reads: Reads) -> list[BenchRow]:
                 max(values, default=None),
                 min(values, default=None),
                 spread / mean if spread is not None and mean else None,
-                copies.get((dataset, task, metric)),
+                copies.get((dataset, metric, _size(prompts.values()))),
                 _published(dataset, metric),
                 signatures[key],
             )
@@ -138,6 +134,25 @@ def bench_tables(reads: Reads) -> list[BenchRow]:
         rows,
         key=lambda r: (order[r.task], r.dataset, not r.main, r.metric, not r.is_copy, r.system),
     )
+
+
+def _size(prompts: Iterable[PromptScore]) -> int:
+    return max((prompt.n + prompt.missing for prompt in prompts), default=0)
+
+
+def _copy_scores(
+    reads: Reads, runs: Mapping[str, Run], names: Mapping[str, str], counts: Mapping[str, int]
+) -> dict[tuple[str, str, int], float | None]:
+    """The copy baseline by data set, metric and number of examples, so that like is set beside like."""
+    found: dict[tuple[str, str, int], float | None] = {}
+    for row in reads.query(
+        "SELECT run_id, metric, value FROM run_score WHERE deleted = 0 ORDER BY id"
+    ):
+        run = runs.get(row["run_id"])
+        if run is not None and names.get(run.system_id) == COPY:
+            size = counts.get(run.id, 0)
+            found[run.signature["dataset"], row["metric"], size] = row["value"]
+    return found
 
 
 def _published(dataset: str, metric: str) -> Published | None:

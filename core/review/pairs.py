@@ -16,7 +16,7 @@ from typing import Any, Literal
 from core.errors import ConflictError, NotFoundError, UsageError
 from core.ids import new_id
 from core.metrics.comparison import sample_pairs
-from core.review.verbs import record_preference
+from core.review.verbs import REVIEWED, record_preference
 from core.storage.reads import Reads
 from core.storage.transaction import Transaction
 from core.types import Preference
@@ -80,10 +80,10 @@ def draw_pairs(
     seed
         Draws the set of pairs, the same for everybody. Order and sides come from the person.
     """
-    where = f" AND run_id IN ({', '.join('?' * len(run_ids))})" if run_ids else ""
+    where = f" AND o.run_id IN ({', '.join('?' * len(run_ids))})" if run_ids else ""
     rows = tx.query(
-        "SELECT id, example_id, pseudonym FROM output WHERE state = 'done' AND deleted = 0"
-        f"{where} ORDER BY example_id, pseudonym",
+        "SELECT o.id, o.example_id FROM output o WHERE o.state = 'done' AND o.deleted = 0"
+        f" AND {REVIEWED}{where} ORDER BY o.example_id, o.pseudonym",
         tuple(run_ids),
     )
     by_example: dict[str, list[str]] = defaultdict(list)

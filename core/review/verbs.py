@@ -11,6 +11,11 @@ from core.storage.reads import Reads
 from core.storage.transaction import Transaction
 from core.types import RATING_AXES, Output, Preference, Rating, ReviewItem, Side
 
+#: Outputs people are asked about: those of the editing benchmark are thousands of lines for metrics.
+REVIEWED = (
+    "o.run_id NOT IN (SELECT id FROM run WHERE json_extract(signature, '$.bench') IS NOT NULL)"
+)
+
 
 def record_rating(
     tx: Transaction, output_id: str, person_id: str, axis: str, value: int, comment: str = ""
@@ -88,7 +93,7 @@ def fill_queue(tx: Transaction, person_id: str, seed: int) -> int:
     missing = [
         row["id"]
         for row in tx.query(
-            """SELECT o.id FROM output o WHERE o.state = 'done' AND o.deleted = 0
+            f"""SELECT o.id FROM output o WHERE o.state = 'done' AND o.deleted = 0 AND {REVIEWED}
                AND NOT EXISTS (SELECT 1 FROM review_item r
                    WHERE r.output_id = o.id AND r.person_id = ? AND r.deleted = 0)
                ORDER BY o.pseudonym""",

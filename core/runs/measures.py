@@ -57,6 +57,9 @@ MEASURES = f"""(
     WHERE g.deleted = 0
 )"""
 
+#: Runs of the editing benchmark have tables of their own: their corpus scores are no means of outputs.
+NOT_BENCH = "r.id NOT IN (SELECT id FROM run WHERE json_extract(signature, '$.bench') IS NOT NULL)"
+
 _EXAMPLE = " JOIN example e ON e.id = o.example_id"
 _TASK = _EXAMPLE + " JOIN task t ON t.id = e.task_id"
 _FIELD = _TASK + " JOIN field f ON f.id = t.field_id"
@@ -99,7 +102,7 @@ class Narrow:
     def sql(self) -> tuple[str, str, list[str]]:
         """Joins, an AND-ed condition over ``o`` and ``r``, and its parameters."""
         joins = ""
-        where: list[str] = []
+        where: list[str] = [] if self.run_ids else [NOT_BENCH]
         parameters: list[str] = []
         for column, values in (("o.run_id", self.run_ids), ("r.system_id", self.system_ids)):
             if values:

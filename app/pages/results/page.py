@@ -24,6 +24,7 @@ from app import theme
 from app.operations import run_query
 from app.pages.base import Command
 from app.pages.base import Page as BasePage
+from app.pages.results.bench import BenchView, has_bench, read_bench
 from app.pages.results.compare import CompareDialog
 from app.pages.results.output_dialog import OutputDialog, tag_word
 from app.pages.results.plot import MetricPlot
@@ -67,6 +68,7 @@ _VIEWS = (
     ("agreement", "Agreement"),
     ("judges", "Judges"),
     ("cost", "Cost"),
+    ("bench", "Editing"),
 )
 
 
@@ -173,8 +175,10 @@ class Page(BasePage):
         self.agreement = AgreementView(say("Agreement with people"))
         self.judges = JudgesView(say("Judges"))
         self.spent = SpentView(say("Time and tokens"))
+        self.bench = BenchView(say("Editing benchmark"))
+        self.bench.chosen.connect(self._read_view)
         self.views = QStackedWidget()
-        for view in (self.plots, self.agreement, self.judges, self.spent):
+        for view in (self.plots, self.agreement, self.judges, self.spent, self.bench):
             self.views.addWidget(view)
             if view is not self.plots:
                 view.saved.connect(self._on_saved)
@@ -202,7 +206,7 @@ class Page(BasePage):
         return {**found, "cell": list(cell)} if cell else found
 
     def restore(self, place: dict[str, Any]) -> None:
-        if str(place.get("view", "")) in self.view_buttons:
+        if str(place.get("view", "")) in self.view_buttons and place.get("view") != self.view_name:
             self.show_view(str(place["view"]))
         if str(place.get("by", "")) in dict(SPLITS):
             self.split_box.choose(str(place.get("by", "")))
@@ -355,6 +359,7 @@ class Page(BasePage):
             self.view_buttons[name] = button
             line.addWidget(button)
         self.view_buttons["plots"].setChecked(True)
+        self.view_buttons["bench"].hide()
         return line
 
     def _make_behind(self) -> Card:
@@ -399,6 +404,9 @@ class Page(BasePage):
             run_query(self, read_judged, workspace, self._base).success(self._show_judged)
         elif name == "cost":
             run_query(self, read_spent, workspace).success(self.spent.show_spent)
+        elif name == "bench":
+            wanted = self.bench.wanted
+            run_query(self, read_bench, workspace, *wanted).success(self.bench.show_bench)
 
     def _show_judged(self, found: Any) -> None:
         self._base = found.base_id
@@ -419,7 +427,7 @@ class Page(BasePage):
         self._blank = True
         self.model.show(Results())
         self._draw(Results())
-        for view in (self.agreement, self.judges, self.spent):
+        for view in (self.agreement, self.judges, self.spent, self.bench):
             view.fill()
         self.behind.set_filter("0")
         self.set_subtitle("")
@@ -439,10 +447,11 @@ class Page(BasePage):
             )
         )
 
-    def _take(self, generation: int, found: tuple[int, Results]) -> None:
+    def _take(self, generation: int, found: tuple[int, Results, bool]) -> None:
         if generation != self._generation:
             return
-        waiting, results = found
+        waiting, results, bench = found
+        self.view_buttons["bench"].setVisible(bench)
         if waiting:
             self._show_blind(waiting)
             return
@@ -469,6 +478,10 @@ class Page(BasePage):
         if results.systems:
             self.show_empty(None)
             self._select_wanted()
+        elif bench:
+            self.show_empty(None)
+            if self.view_name == "plots":
+                self.show_view("bench")
         else:
             self._show_emptiness(results)
         for button in (self.compare_button, self.export_button, self.report_button):
@@ -596,10 +609,12 @@ class Page(BasePage):
         self.go.emit("review", None)
 
 
-def read_page(workspace: Workspace, person_id: str, by: str) -> tuple[int, Results]:
-    """How many judgements keep the results hidden, else 0 and the results."""
+def read_page(workspace: Workspace, person_id: str, by: str) -> tuple[int, Results, bool]:
+    """How many judgements keep the results hidden, else 0, the results, and whether editing was run."""
     waiting = results_hidden(workspace, person_id)
-    return (waiting, Results()) if waiting else (0, read_results(workspace, by or ""))
+    if waiting:
+        return waiting, Results(), False
+    return 0, read_results(workspace, by or ""), has_bench(workspace)
 
 
 def write_any_report(workspace: Workspace, path: Path) -> int:

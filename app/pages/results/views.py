@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from app import theme
 from app.pages.results.lists import RowsColumn, RowsTable
 from app.pages.results.output_dialog import tag_word
-from app.pages.results.plot import Share, ShareBars
+from app.pages.results.plot import Figure, Share, ShareBars
 from app.pages.results.table import measure_title
 from app.strings import count_of, format_duration, format_number, say
 from app.widgets.basics import Card, Scroller, clear_layout, label
@@ -66,7 +66,7 @@ def read_spent(workspace: Workspace) -> Spent:
 read_agreement: Callable[[Workspace], HumanAgreement] = human_agreement
 
 
-class _View(Scroller):
+class ResultsView(Scroller):
     """A column of cards that is filled anew."""
 
     saved = Signal(object)
@@ -79,7 +79,7 @@ class _View(Scroller):
         """Show other cards."""
         clear_layout(self.box)
         for card in cards:
-            if isinstance(card, ShareBars):
+            if isinstance(card, Figure):
                 card.saved.connect(self.saved)
             self.box.addWidget(card)
         self.box.addStretch(1)
@@ -91,7 +91,7 @@ def _note(title: str, text: str) -> Card:
     return card
 
 
-class AgreementView(_View):
+class AgreementView(ResultsView):
     """Every metric and judge against people's choices, with ties and without, 'longer wins' included."""
 
     def show_agreement(self, found: HumanAgreement) -> None:
@@ -149,7 +149,7 @@ class AgreementView(_View):
         self.fill(bars, card)
 
 
-class JudgesView(_View):
+class JudgesView(ResultsView):
     """Win rates against a base, and position and length bias of each judge."""
 
     def show_judged(self, found: Judged) -> None:
@@ -275,7 +275,7 @@ class JudgesView(_View):
         return card
 
 
-class SpentView(_View):
+class SpentView(ResultsView):
     """What each system's outputs took, and what people marked as wrong with them."""
 
     def show_spent(self, found: Spent) -> None:

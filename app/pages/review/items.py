@@ -9,7 +9,14 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from core.review.verbs import clear_rating, edit_review, fill_queue, ratings_of, record_rating
+from core.review.verbs import (
+    REVIEWED,
+    clear_rating,
+    edit_review,
+    fill_queue,
+    ratings_of,
+    record_rating,
+)
 from core.storage.reads import Reads
 from core.storage.transaction import Transaction
 from core.storage.workspace import Workspace
@@ -68,7 +75,8 @@ def prepare_queue(workspace: Workspace, person_id: str) -> QueueCounts:
 def _unqueued(reads: Reads, person_id: str) -> bool:
     return bool(
         reads.query(
-            """SELECT 1 FROM output o WHERE o.state = 'done' AND o.deleted = 0 AND NOT EXISTS (
+            f"""SELECT 1 FROM output o WHERE o.state = 'done' AND o.deleted = 0 AND {REVIEWED}
+                   AND NOT EXISTS (
                    SELECT 1 FROM review_item v
                    WHERE v.output_id = o.id AND v.person_id = ? AND v.deleted = 0) LIMIT 1""",
             (person_id,),

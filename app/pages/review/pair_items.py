@@ -12,6 +12,7 @@ from app.pages.review.items import pick_item
 from core.ids import new_id
 from core.review.blinding import is_blind
 from core.review.pairs import preference_of
+from core.review.verbs import REVIEWED
 from core.rubrics.verbs import rubric_items
 from core.runs.differences import Difference, word_differences
 from core.storage.reads import Reads
@@ -75,8 +76,8 @@ def count_pairs(reads: Reads, person_id: str) -> PairCounts:
         " WHERE deleted = 0"
     )[0]
     possible = reads.value(
-        "SELECT coalesce(sum(n * (n - 1) / 2), 0) FROM (SELECT count(*) AS n FROM output"
-        " WHERE state = 'done' AND deleted = 0 GROUP BY example_id)"
+        "SELECT coalesce(sum(n * (n - 1) / 2), 0) FROM (SELECT count(*) AS n FROM output o"
+        f" WHERE o.state = 'done' AND o.deleted = 0 AND {REVIEWED} GROUP BY o.example_id)"
     )
     return PairCounts(mine, team["done"], team["n"], int(possible or 0), is_blind(reads, person_id))
 
