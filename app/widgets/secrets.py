@@ -87,7 +87,7 @@ class NewSecret(QWidget):
         self.more.clicked.connect(self._show_key_file)
         form.addRow(self.more)
         self.key_file = KeyFileField(new=True)
-        self._caption = label(say("Key file"), "muted")
+        self._caption = label(say("Key file"), "strong")
         self._note = label(
             say(
                 "Needed beside the passphrase each time. Keep a copy elsewhere: without it nobody can "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QLocale, QUrl, Slot
+from PySide6.QtCore import QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
@@ -13,10 +13,11 @@ from app.errors import log_path
 from app.operations import run_query, run_verb
 from app.pages.base import Page as BasePage
 from app.strings import count_of, format_bytes, say
-from app.widgets.basics import Card, Scroller, label, row
+from app.widgets.basics import Card, Scroller, label
 from app.widgets.buttons import Button
 from app.widgets.editors import LineEditor
 from app.widgets.inputs import ComboBox, Form
+from app.windows.safety.entries import format_moment
 from core.changes import Changes, Outcome
 from core.people import rename_person
 from core.settings import data_directory, models_directory
@@ -151,7 +152,11 @@ class Page(BasePage):
             self.deleted_button,
             self.history_button,
         )
-        card.add(row(*self.safety_buttons, None))
+        grid = QGridLayout()
+        grid.setSpacing(theme.S)
+        for place, button in enumerate(self.safety_buttons):
+            grid.addWidget(button, place // 2, place % 2)
+        card.add(grid)
         return card
 
     def _make_keys(self) -> Card:
@@ -242,11 +247,10 @@ class Page(BasePage):
         if not self.session.has_workspace:
             return
         if backups:
-            when = backups[0].made.astimezone().replace(tzinfo=None)
             last = say(
                 "{count}, the newest of {time}, {size} in all.",
                 count=count_of(len(backups), "backup", "backups"),
-                time=QLocale().toString(when, QLocale.FormatType.ShortFormat),
+                time=format_moment(backups[0].made),
                 size=format_bytes(sum(backup.size for backup in backups)),
             )
         else:

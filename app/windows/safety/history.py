@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from PySide6.QtCore import QLocale, Slot
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QWidget
 
 from app import theme
 from app.operations import run_query, run_verb
@@ -15,6 +15,7 @@ from app.strings import parse_time, say
 from app.widgets.basics import Card, label, row
 from app.widgets.dialogs import Dialog
 from app.widgets.reader import Reader
+from app.windows.safety.entries import EntryList, format_moment
 from core.changes import Outcome
 from core.types import SectionText
 
@@ -43,15 +44,14 @@ class HistoryDialog(Dialog):
     """The changes of a row, newest first; each with what was before and after, and the way back."""
 
     def __init__(self, session: Session, kind: str, row_id: str, parent: QWidget) -> None:
-        super().__init__(say("History"), parent, width=920)
+        super().__init__(say("History"), parent, width=860)
         self.session: Session = session
         self._kind = kind
         self._row = row_id
         self._entries: list[HistoryEntry] = []
         self.words = label("", "muted", wrap=True)
         self.body.addWidget(self.words)
-        self.list = QListWidget()
-        self.list.setAccessibleName(say("Changes"))
+        self.list = EntryList(say("Changes"))
         self.list.currentRowChanged.connect(self._on_chosen)
         changes = Card(say("Changes"))
         changes.setMinimumHeight(theme.current().px(360))
@@ -64,7 +64,7 @@ class HistoryDialog(Dialog):
             card.add(reader, 1)
             cards.append(card)
         columns = row(spacing=theme.M)
-        columns.addWidget(changes, 4)
+        columns.addWidget(changes, 5)
         for card in cards:
             columns.addWidget(card, 5)
         self.body.addLayout(columns, 1)
@@ -124,7 +124,8 @@ class HistoryDialog(Dialog):
         self.list.clear()
         for entry in history.entries:
             who = entry.person or say("Rifugio")
-            self.list.addItem(QListWidgetItem(f"{entry.label}\n{_moment(entry.time)}, {who}"))
+            when = format_moment(parse_time(entry.time))
+            self.list.add(f"{entry.label}\n{when}, {who}")
         if history.entries:
             self.list.setCurrentRow(0)
             self.list.setFocus()
@@ -155,8 +156,7 @@ class DeletedDialog(Dialog):
             wrap=True,
         )
         self.body.addWidget(self.words)
-        self.list = QListWidget()
-        self.list.setAccessibleName(say("Deleted"))
+        self.list = EntryList(say("Deleted"))
         self.list.setMinimumHeight(theme.current().px(320))
         self.list.itemActivated.connect(self.open_history)
         self.body.addWidget(self.list, 1)
@@ -196,18 +196,14 @@ class DeletedDialog(Dialog):
         for found in rows:
             name = found["name"] or say("without a name")
             kind = kind_words(found["kind"]).capitalize()
-            self.list.addItem(QListWidgetItem(f"{name}\n{kind}, {_moment(found['when'])}"))
+            when = format_moment(parse_time(found["when"]))
+            self.list.add(f"{name}\n{kind}, {when}")
         self.open_button.setEnabled(bool(rows))
         if rows:
             self.list.setCurrentRow(0)
             self.list.setFocus()
         else:
             self.words.setText(say("Nothing has been deleted."))
-
-
-def _moment(stamp: str) -> str:
-    moment = parse_time(stamp).replace(tzinfo=None)
-    return QLocale().toString(moment, QLocale.FormatType.ShortFormat)
 
 
 def _sections(columns: dict[str, Any]) -> tuple[SectionText, ...]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QLocale, Qt, Signal, Slot
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QTreeWidget, QTreeWidgetItem, QWidget
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from app import theme
 from app.session import Session
@@ -18,6 +17,7 @@ from app.widgets.dialogs import Dialog, ask
 from app.widgets.inputs import PassphraseField
 from app.widgets.notice import Notice
 from app.widgets.secrets import KeyFileField
+from app.windows.safety.entries import EntryList, format_moment
 from core.errors import RifugioError
 
 if TYPE_CHECKING:
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from core.storage.restore import Preview
     from core.storage.workspace import Workspace
 
+#: What becomes of one row, and of several.
 _FATE_WORDS = {
-    "goes": "not in the backup: goes",
-    "comes back": "comes back",
-    "changes back": "changes back",
+    "goes": ("goes: not in the backup", "go: not in the backup"),
+    "comes back": ("comes back", "come back"),
+    "changes back": ("changes back", "change back"),
 }
 
 
@@ -57,8 +58,7 @@ class RestoreDialog(Dialog):
                 wrap=True,
             )
         )
-        self.list = QListWidget()
-        self.list.setAccessibleName(say("Backups"))
+        self.list = EntryList(say("Backups"))
         self.list.setMinimumHeight(theme.current().px(300))
         self.list.setMinimumWidth(theme.current().px(300))
         self.list.currentRowChanged.connect(self._on_chosen)
@@ -91,7 +91,10 @@ class RestoreDialog(Dialog):
         self.tree.setAccessibleName(say("What would change"))
         self.tree.setHeaderHidden(True)
         self.tree.setColumnCount(2)
-        self.tree.setRootIsDecorated(True)
+        header = self.tree.header()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         right.add(self.tree, 1)
         columns = row(spacing=theme.M)
         columns.addWidget(left, 5)
@@ -162,15 +165,14 @@ class RestoreDialog(Dialog):
         self._backups = backups
         self.list.clear()
         for backup in backups:
-            made = backup.made.astimezone()
             text = say(
                 "{time}, {reason}\n{changes}, {size}",
-                time=_moment(made),
+                time=format_moment(backup.made),
                 reason=say(REASON_WORDS[backup.reason]),
                 changes=count_of(backup.changes, "change", "changes"),
                 size=format_bytes(backup.size),
             )
-            self.list.addItem(QListWidgetItem(text))
+            self.list.add(text)
         if backups:
             self.list.setCurrentRow(0)
             self.list.setFocus()
@@ -276,12 +278,12 @@ class RestoreDialog(Dialog):
                 say("{rows} would change.", rows=count_of(total, "entry", "entries"))
             )
             for kind, fates in preview.counts.items():
-                parts = [f"{format_number(n)} {say(_FATE_WORDS[f])}" for f, n in fates.items()]
+                parts = [f"{format_number(n)} {_fate(f, n)}" for f, n in fates.items()]
                 top = QTreeWidgetItem([kind_words(kind, 2).capitalize(), ", ".join(parts)])
                 rows = [found for found in preview.rows if found.kind == kind]
                 for found in rows:
                     name = found.name or say("without a name")
-                    top.addChild(QTreeWidgetItem([name, say(_FATE_WORDS[found.fate])]))
+                    top.addChild(QTreeWidgetItem([name, _fate(found.fate)]))
                 if len(rows) < sum(fates.values()):
                     top.addChild(QTreeWidgetItem([say("and others"), ""]))
                 self.tree.addTopLevelItem(top)
@@ -289,7 +291,6 @@ class RestoreDialog(Dialog):
         for item in _items(self.tree):
             item.setToolTip(0, item.text(0))
             item.setToolTip(1, item.text(1))
-        self.tree.setColumnWidth(0, theme.current().px(210))
 
     @Slot()
     def _ask_restore(self) -> None:
@@ -298,7 +299,7 @@ class RestoreDialog(Dialog):
             return
         ask(
             self,
-            say("Restore the backup of {time}?", time=_moment(backup.made.astimezone())),
+            say("Restore the backup of {time}?", time=format_moment(backup.made)),
             say(
                 "The workspace becomes what it was then. What it is now is kept as a backup of its own, "
                 "so this can be taken back the same way. Undo does not reach across a restore."
@@ -316,7 +317,7 @@ class RestoreDialog(Dialog):
         if backup is None or self._busy:
             return
         self._set_busy(True)
-        done = say("Restored the backup of {time}.", time=_moment(backup.made.astimezone()))
+        done = say("Restored the backup of {time}.", time=format_moment(backup.made))
         if not self._is_open:
             self.session.jobs.run(self, restore_backup, backup.path, path, key).success(
                 lambda _kept: self._finish(done)
@@ -376,11 +377,10 @@ class RestoreDialog(Dialog):
             super().reject()
 
 
+def _fate(fate: str, count: int = 1) -> str:
+    return say(_FATE_WORDS[fate][count != 1])
+
+
 def _items(tree: QTreeWidget) -> list[QTreeWidgetItem]:
     found = tree.findItems("*", Qt.MatchFlag.MatchWildcard | Qt.MatchFlag.MatchRecursive)
     return list(found)
-
-
-def _moment(moment: datetime) -> str:
-    """A date and a time of day, as people here write them."""
-    return QLocale().toString(moment.replace(tzinfo=None), QLocale.FormatType.ShortFormat)
