@@ -159,6 +159,30 @@ def move_rubric_item(tx: Transaction, item_id: str, index: int) -> RubricItem:
     return edit_rubric_item(tx, item_id, position=position)
 
 
+def move_rubric_items(tx: Transaction, item_ids: Sequence[str], place: int) -> None:
+    """Put several items, in their order, before what stands at a place now, counted from 0."""
+    if not item_ids:
+        return
+    moved = set(item_ids)
+    items = rubric_items(tx, tx.get(RubricItem, item_ids[0]).rubric_id)
+    block = [item for item in items if item.id in moved]
+    others = [item for item in items if item.id not in moved]
+    index = sum(item.id not in moved for item in items[:place])
+    low = others[index - 1].position if index else None
+    high = others[index].position if index < len(others) else None
+    if low is None:
+        low = (high or 0.0) - len(block) - 1.0
+    if high is None:
+        high = low + len(block) + 1.0
+    step = (high - low) / (len(block) + 1)
+    positions = [low + step * number for number in range(1, len(block) + 1)]
+    if not low < positions[0] <= positions[-1] < high or len(set(positions)) < len(block):
+        _renumber(tx, [*others[:index], *block, *others[index:]], block[0].id)
+        return
+    for item, position in zip(block, positions, strict=True):
+        edit_rubric_item(tx, item.id, position=position)
+
+
 def split_rubric_item(
     tx: Transaction, item_id: str, parts: Sequence[tuple[str, str]]
 ) -> list[RubricItem]:
