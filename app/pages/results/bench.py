@@ -244,7 +244,8 @@ class BoxPlot(Figure):
             ticks.append((y, shorten(box.name, _NAME)))
             color = QColor(series[systems.index(box.name.split(" · ", 1)[0]) % len(series)])
             color.setAlpha(120)
-            item.plot([box.low, box.high], [y, y], pen=ink)
+            item.plot([box.low, box.lower_quartile], [y, y], pen=ink)
+            item.plot([box.upper_quartile, box.high], [y, y], pen=ink)
             item.addItem(
                 pg.BarGraphItem(
                     x0=[box.lower_quartile],
@@ -313,13 +314,15 @@ class HeatMap(Figure):
                 color.setAlpha(0 if value is None else round(30 + 180 * abs(value)))
                 cell = QGraphicsRectItem(QRectF(column - 0.48, -row - 0.48, 0.96, 0.96))
                 cell.setBrush(color)
-                cell.setPen(QColor(current.color("border")))
+                # One pixel wide whatever the scale: a plain pen would be one unit of data.
+                cell.setPen(pg.mkPen(current.color("border"), width=1))
                 item.addItem(cell)
                 text = pg.TextItem(
                     self._text(one, other), color=current.color("text"), anchor=(0.5, 0.5)
                 )
                 text.setFont(current.ui_font(theme.SMALL))
                 text.setPos(column, -row)
+                text.setZValue(1)
                 item.addItem(text)
         ticks = [(-n, shorten(measure_title(name), _NAME)) for n, name in enumerate(self.metrics)]
         self._dress_axes(ticks, (-0.6, count - 0.4))

@@ -95,8 +95,8 @@ class CompareDialog(Dialog):
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setChildrenCollapsible(False)
         split.setHandleWidth(theme.M)
-        self.better = RowsTable(_columns(), say("What got better"), most=6)
-        self.worse = RowsTable(_columns(), say("What got worse"), most=6)
+        self.better = RowsTable(_columns(), say("What got better"), most=6, grow=True)
+        self.worse = RowsTable(_columns(), say("What got worse"), most=6, grow=True)
         for title, table in ((say("Better"), self.better), (say("Worse"), self.worse)):
             card = Card(title)
             card.add(table, 1)

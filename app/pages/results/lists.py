@@ -86,8 +86,11 @@ class RowsTable(QTableView):
     #: The thing a row stands for.
     opened = Signal(object)
 
-    def __init__(self, columns: Sequence[RowsColumn], name: str, *, most: int = 12) -> None:
+    def __init__(
+        self, columns: Sequence[RowsColumn], name: str, *, most: int = 12, grow: bool = False
+    ) -> None:
         super().__init__()
+        self._grow = grow
         self.setAccessibleName(name)
         self._most = most
         self.rows = RowsModel(columns, self)
@@ -123,13 +126,17 @@ class RowsTable(QTableView):
         for number, column in enumerate(self.rows.columns):
             if column.width:
                 header.setSectionResizeMode(number, QHeaderView.ResizeMode.Interactive)
-                self.setColumnWidth(number, max(column.width, len(column.title) + 2) * unit + 20)
+                self.setColumnWidth(number, max(column.width, len(column.title) + 1) * unit + 18)
             else:
                 header.setSectionResizeMode(number, QHeaderView.ResizeMode.Stretch)
-                header.setMinimumSectionSize(current.px(90))
+                header.setMinimumSectionSize(current.px(64))
         count = min(self._most, max(1, self.rows.rowCount()))
         bar = self.horizontalScrollBar().sizeHint().height()
-        self.setMinimumHeight(header.sizeHint().height() + count * current.px(34) + bar + 4)
+        height = header.sizeHint().height() + count * current.px(34) + bar + 4
+        if self._grow:
+            self.setMinimumHeight(height)
+        else:
+            self.setFixedHeight(height)
 
     def _open(self, index: QModelIndex) -> None:
         thing = self.rows.thing(index.row())

@@ -159,7 +159,8 @@ class Page(BasePage):
         page = Scroller()
         page.box.setSpacing(theme.M)
         self.body.addWidget(page, 1)
-        page.box.addWidget(self._make_table())
+        self.table_card = self._make_table()
+        page.box.addWidget(self.table_card)
         page.box.addLayout(self._make_choices())
         self.split = QSplitter(Qt.Orientation.Horizontal)
         self.split.setChildrenCollapsible(False)
@@ -183,7 +184,8 @@ class Page(BasePage):
             if view is not self.plots:
                 view.saved.connect(self._on_saved)
         self.split.addWidget(self.views)
-        self.split.addWidget(self._make_behind())
+        self.behind_card = self._make_behind()
+        self.split.addWidget(self.behind_card)
         self.split.setStretchFactor(0, 5)
         self.split.setStretchFactor(1, 3)
         self.split.setSizes([760, 420])
@@ -254,7 +256,7 @@ class Page(BasePage):
     @Slot()
     def make_report(self) -> None:
         """Ask what goes into the report and where, and write it."""
-        if self.model.results.systems:
+        if self.report_button.isEnabled():
             ReportDialog(self, self._on_written).open()
 
     @Slot()
@@ -283,6 +285,8 @@ class Page(BasePage):
         self.view_buttons[name].setChecked(True)
         self.views.setCurrentIndex([view for view, _words in _VIEWS].index(name))
         self.base_box.setVisible(name == "judges")
+        # The outputs behind the table's numbers; the benchmark's are lines of data sets.
+        self.behind_card.setVisible(name != "bench")
         self._read_view()
 
     @property
@@ -452,6 +456,8 @@ class Page(BasePage):
             return
         waiting, results, bench = found
         self.view_buttons["bench"].setVisible(bench)
+        self.table_card.setVisible(bool(results.systems) or not bench)
+        self.split_box.setEnabled(bool(results.systems))
         if waiting:
             self._show_blind(waiting)
             return
@@ -484,8 +490,9 @@ class Page(BasePage):
                 self.show_view("bench")
         else:
             self._show_emptiness(results)
-        for button in (self.compare_button, self.export_button, self.report_button):
+        for button in (self.compare_button, self.export_button):
             button.setEnabled(bool(results.systems))
+        self.report_button.setEnabled(bool(results.systems) or bench)
 
     def _show_emptiness(self, results: Results) -> None:
         if results.outputs:
