@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import Future
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -408,6 +409,8 @@ class Studio(QWidget):
         if fresh:
             self._show_evidence(state)
             self.title.setText(state.request.title)
+            if self.isVisible():
+                self._editors[0].setFocus(Qt.FocusReason.OtherFocusReason)
         self.critique.show_points(state.critique)
         self._show_changes()
         self._support_timer.start()
@@ -430,6 +433,8 @@ class Studio(QWidget):
             self._editors.append(editor)
             self.sections.box.addWidget(editor)
         self.sections.box.addStretch(1)
+        for before, after in pairwise([self.reject_button, *self._editors, self.model_button]):
+            QWidget.setTabOrder(before, after)
 
     def _show_evidence(self, state: PostEditState) -> None:
         self._evidence_place = 0

@@ -88,6 +88,7 @@ class TrackedEditor(ReadingText):
         #: (start, end, token, number of the mark) in the displayed text's places.
         self._support: list[tuple[int, int, str, int]] = []
         self._current_change = ""
+        self._applying = False
         self.add_menu_actions: Callable[[QMenu], None] | None = None
         self.cursorPositionChanged.connect(self._on_cursor)
         self.document().documentLayout().documentSizeChanged.connect(self._on_size)
@@ -111,8 +112,11 @@ class TrackedEditor(ReadingText):
             self._show_all()
             return
         place = self.place
+        self.setExtraSelections([])
         self._apply(patch)
+        self._move_support(patch)
         self.tracked = tracked
+        self._current_change = ""
         end = patch.start + patch.removed
         if place >= end:
             place += len(patch.text) - patch.removed
@@ -180,6 +184,7 @@ class TrackedEditor(ReadingText):
         cursor = self.textCursor()
         cursor.setPosition(self._positions.to_utf16(place))
         self.setTextCursor(cursor)
+        self._on_cursor()
 
     # -- editing -------------------------------------------------------------------------
 
@@ -268,9 +273,12 @@ class TrackedEditor(ReadingText):
     def _change(self, patch: Patch, action: str, *, keep_place: bool = False) -> None:
         place = self.place
         self._action = action
+        # Frames around changes go first: their places are of the text as it was.
+        self.setExtraSelections([])
         self._apply(patch)
         self._move_support(patch)
         self.tracked = apply_patch(self.tracked, patch)
+        self._current_change = ""
         if keep_place:
             end = patch.start + patch.removed
             moved = place + len(patch.text) - patch.removed if place >= end else place
@@ -293,6 +301,7 @@ class TrackedEditor(ReadingText):
 
     def _apply(self, patch: Patch) -> None:
         """Redraw one stretch of the document."""
+        self._applying = True
         cursor = QTextCursor(self.document())
         cursor.beginEditBlock()
         cursor.setPosition(self._positions.to_utf16(patch.start))
@@ -302,6 +311,7 @@ class TrackedEditor(ReadingText):
         self._insert(cursor, patch.text, patch.spans)
         cursor.endEditBlock()
         self._positions.replace(patch.start, end, patch.text)
+        self._applying = False
 
     def _insert(self, cursor: QTextCursor, text: str, spans: Sequence[Span]) -> None:
         place = 0
@@ -330,6 +340,8 @@ class TrackedEditor(ReadingText):
 
     def _show_all(self) -> None:
         self._positions = Positions(self.tracked.text)
+        self._applying = True
+        self.setExtraSelections([])
         self.document().clear()
         cursor = QTextCursor(self.document())
         cursor.beginEditBlock()
@@ -339,6 +351,7 @@ class TrackedEditor(ReadingText):
         cursor.endEditBlock()
         cursor.setPosition(0)
         self.setTextCursor(cursor)
+        self._applying = False
         self.updateGeometry()
 
     def _dress(self) -> None:
@@ -372,6 +385,8 @@ class TrackedEditor(ReadingText):
         self.setExtraSelections(selections)
 
     def _on_cursor(self) -> None:
+        if self._applying:
+            return
         change = self.change_at_place()
         if change != self._current_change:
             self._current_change = change
