@@ -134,6 +134,10 @@ class CanvasView(QGraphicsView):
                 x = self.document.places[first][0]
             self.centerOn(x, room.top() - 16 + min(seen.height(), room.height() + 32) / 2)
 
+    def view_anew(self) -> None:
+        """Show the graph readably once the layout of the window has settled."""
+        QTimer.singleShot(0, self, self.show_readably)
+
     def _fitting_zoom(self, room: QRectF) -> float:
         port = self.viewport().rect()
         scale = theme.current().scale

@@ -353,7 +353,8 @@ def _check_pronouns(text: str, before: Sequence[str]) -> StepIssue | None:
             continue
         if word == "it" and following in ("is", "'s"):
             continue
-        noun = _object_of(before)
+        # What the step itself spoke of comes before what an earlier one did.
+        noun = _object_of([text[: found.start()]]) or _object_of(before)
         fix = None
         if noun and word in ("it", "them", "this", "these", "those", "they"):
             fix = _rename(f"{text[: found.start()]}{noun}{text[found.end() :]}")

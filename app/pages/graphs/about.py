@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
@@ -11,12 +12,15 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import theme
 from app.canvas.document import GraphDocument
+from app.operations import run_verb
 from app.session import Session
 from app.strings import say
 from app.widgets.basics import Scroller, label, row
 from app.widgets.buttons import Button
+from app.widgets.dialogs import Dialog
 from app.widgets.editors import LineEditor, ProseEditor, SaveLabel, Saver
-from app.widgets.inputs import ComboBox, Form
+from app.widgets.inputs import ComboBox, Form, text_field
+from core.graphs.annotation import reopen_graph, skip_graph, start_training, submit_graph
 from core.graphs.verbs import clean_assumptions, clean_text, edit_graph
 from core.types.graphs import TaskGraph
 
@@ -37,6 +41,9 @@ class AboutTab(QWidget):
     another_asked = Signal()
     copy_asked = Signal()
     delete_asked = Signal()
+    #: A training graph was made: its id.
+    training_made = Signal(str)
+    said = Signal(str)
 
     def __init__(self, session: Session, document: GraphDocument) -> None:
         super().__init__()
@@ -76,7 +83,20 @@ class AboutTab(QWidget):
         self.copy_button.clicked.connect(self.copy_asked)
         self.delete_button = Button(say("Delete the graph"), "danger", icon="trash")
         self.delete_button.clicked.connect(self.delete_asked)
-        for button in (self.another_button, self.copy_button, self.delete_button):
+        self.state = label("", "strong", wrap=True)
+        self.done_button = Button(say("It is done"), icon="check")
+        self.done_button.clicked.connect(self.submit)
+        self.pass_button = Button(say("Pass it to somebody else"), icon="skip")
+        self.pass_button.clicked.connect(self.pass_on)
+        self.open_button = Button(say("Work on it again"), icon="undo")
+        self.open_button.clicked.connect(self.reopen)
+        self.train_button = Button(say("Train on it: draw its order"), icon="book")
+        self.train_button.clicked.connect(self.train)
+        scroller.box.addWidget(self.state)
+        for button in (
+            self.done_button, self.pass_button, self.open_button, self.train_button,
+            self.another_button, self.copy_button, self.delete_button,
+        ):  # fmt: skip
             scroller.box.addLayout(row(button, None))
         scroller.box.addWidget(self.aside)
         scroller.box.addStretch(1)
@@ -111,12 +131,60 @@ class AboutTab(QWidget):
         self.role.choose(shown.role)
         self.split.choose(shown.split)
         self.source.load(shown.source_text)
+        self._show_state(shown)
         lines = [str(entry.get("reason", "")) for entry in shown.aside[:_MOST_ASIDE]]
         if len(shown.aside) > _MOST_ASIDE:
             lines.append("…")
         heading = say("Set aside from the file, and written back into it:")
         self.aside.setText("\n".join([heading, *lines]) if lines else "")
         self.aside.setVisible(bool(lines))
+
+    def _show_state(self, shown: TaskGraph) -> None:
+        words = {
+            "open": say("In work"),
+            "done": say("Done"),
+            "skipped": say("Passed on: {why}", why=shown.note) if shown.note else say("Passed on"),
+        }
+        self.state.setText(words[shown.state])
+        self.done_button.setVisible(shown.state == "open")
+        self.pass_button.setVisible(shown.state == "open" and shown.role == "annotation")
+        self.open_button.setVisible(shown.state != "open")
+        self.train_button.setVisible(shown.role == "gold")
+
+    def _run(self, label_: str, verb: Any, *args: Any, done: Any = None) -> None:
+        pending = run_verb(self, label_, verb, self.document.graph_id, *args)
+        pending.failure(self.document.refused.emit)
+        if done is not None:
+            pending.success(done)
+
+    @Slot()
+    def submit(self) -> None:
+        """Say that the graph is done."""
+        self._run(say("Finish graph"), submit_graph)
+
+    @Slot()
+    def reopen(self) -> None:
+        """Take 'done' or 'passed on' back."""
+        self._run(say("Reopen graph"), reopen_graph)
+
+    @Slot()
+    def pass_on(self) -> None:
+        """Pass the task to somebody else, with a reason."""
+        PassDialog(self, self._pass_on).open()
+
+    def _pass_on(self, reason: str) -> None:
+        self._run(say("Pass task on"), skip_graph, reason,
+                  done=lambda _: self.said.emit(say("The task was passed on.")))  # fmt: skip
+
+    @Slot()
+    def train(self) -> None:
+        """A training round: the steps are given, the order is to be drawn."""
+        self._run(
+            say("Start training"),
+            start_training,
+            self.session.person_id,
+            done=lambda outcome: self.training_made.emit(outcome.value.id),
+        )
 
     def _start_saving(self) -> Future[Any] | None:
         shown = self._shown
@@ -137,3 +205,23 @@ class AboutTab(QWidget):
         )
         self._shown = replace(shown, **fields)
         return future
+
+
+class PassDialog(Dialog):
+    """Asks why a task is passed on."""
+
+    def __init__(self, parent: QWidget, done: Callable[[str], object]) -> None:
+        super().__init__(say("Pass it to somebody else"), parent, width=440)
+        self._done = done
+        form = Form()
+        self.reason = text_field(say("Reason"))
+        form.add(say("Reason"), self.reason, say("Such as 'I do not know this procedure'."))
+        self.body.addLayout(form)
+        self.add_cancel()
+        self.add_button(say("Pass on"), self._accept, "primary")
+        self.reason.setFocus()
+
+    @Slot()
+    def _accept(self) -> None:
+        self._done(self.reason.text())
+        self.accept()

@@ -16,10 +16,14 @@ from app.operations import run_verb
 from app.pages.base import Command
 from app.pages.base import Page as BasePage
 from app.pages.graphs.about import AboutTab
+from app.pages.graphs.beside import BesidePane
 from app.pages.graphs.checks import ChecksTab
+from app.pages.graphs.compare import CompareTab
 from app.pages.graphs.dialogs import ExportDialog, NewGraphDialog, import_files
+from app.pages.graphs.methods import MethodsDialog
 from app.pages.graphs.outline_tab import OutlineTab
 from app.pages.graphs.pane import GraphPane
+from app.pages.graphs.suggest import SuggestTab
 from app.pages.listing import Listing
 from app.strings import say
 from app.widgets.basics import Card
@@ -80,6 +84,9 @@ class Page(BasePage):
         self.list_button.setCheckable(True)
         self.list_button.setChecked(True)
         self.list_button.toggled.connect(self._toggle_list)
+        self.beside_button = IconButton("compare", say("Show or hide another graph beside"))
+        self.beside_button.setCheckable(True)
+        self.beside_button.clicked.connect(self.toggle_beside)
         self.import_button = Button(say("Import"), icon="import")
         self.import_button.clicked.connect(self.show_import)
         self.export_button = Button(say("Export"), icon="export")
@@ -88,7 +95,10 @@ class Page(BasePage):
             say("New graph"), "primary", icon="plus", shortcuts=self.session.shortcuts, action="new"
         )
         self.new_button.clicked.connect(self.show_new)
-        for button in (self.list_button, self.import_button, self.export_button, self.new_button):
+        for button in (
+            self.list_button, self.beside_button, self.import_button, self.export_button,
+            self.new_button,
+        ):  # fmt: skip
             self.actions.addWidget(button)
         self.listing = Listing(
             self.session, SOURCE, say("Graphs"), say("Search tasks and assumptions"), self
@@ -100,30 +110,47 @@ class Page(BasePage):
         self.document = self.pane.document
         self.outline = OutlineTab(self.document)
         self.checks = ChecksTab(self.session, self.document)
+        self.suggest = SuggestTab(self.session, self.document)
+        self.suggest.methods_asked.connect(self.show_methods)
+        self.compare = CompareTab(self.session, self.document)
+        self.compare.beside_asked.connect(self.show_beside)
+        self.compare.settled.connect(self._on_made)
         self.about = AboutTab(self.session, self.document)
+        self.about.training_made.connect(self._on_made)
+        self.about.said.connect(self.said)
         self.about.another_asked.connect(self.show_another)
         self.about.copy_asked.connect(self.copy_current)
         self.about.delete_asked.connect(self.delete_current)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         self.tabs.tabBar().setDrawBase(False)
+        # Five tabs share the width of a column.
+        self.tabs.tabBar().setStyleSheet("QTabBar::tab { padding: 6px 7px; }")
         self.tabs.tabBar().setAccessibleName(say("Views of the graph"))
         for tab, text in (
             (self.outline, say("Outline")),
             (self.checks, say("Checks")),
+            (self.suggest, say("Suggest")),
+            (self.compare, say("Compare")),
             (self.about, say("About")),
         ):
             self.tabs.addTab(tab, text)
+        self.tabs.currentChanged.connect(self._on_tab)
+        self.beside: BesidePane | None = None
+        self.canvases = QSplitter(Qt.Orientation.Horizontal)
+        self.canvases.setChildrenCollapsible(False)
+        self.canvases.setHandleWidth(theme.M)
+        self.canvases.addWidget(self.pane)
         side = Card()
         side.box.setContentsMargins(theme.M, theme.XS, theme.M, theme.M)
         side.add(self.tabs, 1)
         self.split = QSplitter(Qt.Orientation.Horizontal)
         self.split.setChildrenCollapsible(False)
         self.split.setHandleWidth(theme.M)
-        for number, part in enumerate((self.listing, self.pane, side)):
+        for number, part in enumerate((self.listing, self.canvases, side)):
             self.split.addWidget(part)
             self.split.setStretchFactor(number, (0, 1, 0)[number])
-        self.split.setSizes([theme.current().px(width) for width in (280, 600, 340)])
+        self.split.setSizes([theme.current().px(width) for width in (270, 580, 368)])
         self.body.addWidget(self.split, 1)
         self.document.changed.connect(self._on_document)
         self._bind_keys()
@@ -161,6 +188,8 @@ class Page(BasePage):
     def refresh(self, changes: Changes | None) -> None:
         self.listing.model.apply_changes(changes)
         self.document.apply_changes(changes)
+        if self.beside is not None and self.beside.isVisible():
+            self.beside.pane.document.apply_changes(changes)
 
     def place(self) -> dict[str, Any]:
         return {
@@ -199,6 +228,8 @@ class Page(BasePage):
                 Command(say("Lay out the graph"), self.document.lay_out,
                         keys.hint("graphs.layout"), self.title),
                 Command(say("Same task, other assumption"), self.show_another, "", self.title),
+                Command(say("Compare methods on the gold graphs"), self.show_methods, "", self.title),
+                Command(say("Show another graph beside"), self.toggle_beside, "", self.title),
                 Command(say("Copy the graph"), self.copy_current, "", self.title),
                 Command(say("Delete the graph"), self.delete_current, "", self.title),
                 Command(
@@ -256,6 +287,53 @@ class Page(BasePage):
         """Write graphs or a picture."""
         if self.document.graph is not None:
             ExportDialog(self, self.document, self.pane.canvas.graph_scene).open()
+
+    @Slot()
+    def show_methods(self) -> None:
+        """Every method on the gold graphs, in a table."""
+        MethodsDialog(self).open()
+
+    @Slot()
+    def toggle_beside(self) -> None:
+        """Show another graph of the task beside, or close it."""
+        if self.beside is not None and not self.beside.isHidden():
+            self.show_beside("")
+        elif self.document.graph is not None:
+            self._open_beside("")
+        self.beside_button.setChecked(self.beside is not None and not self.beside.isHidden())
+
+    @Slot(str)
+    def show_beside(self, graph_id: str) -> None:
+        """Show a graph beside; '' closes it."""
+        if graph_id and self.document.graph is not None:
+            self._open_beside(graph_id)
+        elif self.beside is not None and not self.beside.isHidden():
+            self.beside.hide()
+            self.pane.canvas.view_anew()
+            self.beside.pane.document.open("")
+        self.beside_button.setChecked(bool(graph_id) and self.beside is not None)
+
+    def _open_beside(self, wanted: str) -> None:
+        if self.beside is None:
+            self.beside = BesidePane(self.session)
+            self.beside.hide()
+            self.beside.closed.connect(self._close_beside)
+            self.beside.pane.said.connect(self.said)
+            self.canvases.addWidget(self.beside)
+            self.compare.watch_other(self.beside.pane.document)
+        if self.beside.isHidden():
+            # Two canvases want the room of the list.
+            self.list_button.setChecked(False)
+            self.beside.show()
+            half = self.canvases.width() // 2
+            self.canvases.setSizes([half, half])
+            self.pane.canvas.view_anew()
+        assert self.document.graph is not None
+        self.beside.offer(self.document.graph.graph, wanted)
+
+    @Slot()
+    def _close_beside(self) -> None:
+        self.show_beside("")
 
     @Slot()
     def add_samples(self) -> None:
@@ -347,6 +425,13 @@ class Page(BasePage):
         self.export_button.setEnabled(self.document.graph is not None)
         count = self.checks.count
         self.tabs.setTabText(1, say("Checks {count}", count=count) if count else say("Checks"))
+
+    @Slot(int)
+    def _on_tab(self, number: int) -> None:
+        shown = self.tabs.widget(number)
+        self.compare.set_active(shown is self.compare)
+        if shown is self.suggest:
+            self.suggest.look_around()
 
     def _toggle_list(self, shown: bool) -> None:
         self.listing.setVisible(shown)

@@ -1,0 +1,524 @@
+"""Comparing the graph with another: what matches, in the list and in place; the matching corrected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
+
+from app import theme
+from app.canvas.document import GraphDocument
+from app.canvas.items import STATUS_TOKENS
+from app.operations import run_query, run_verb
+from app.pages.graphs.suggest import _wide
+from app.session import Session
+from app.strings import count_of, say, shorten
+from app.widgets.basics import Scroller, clear_layout, label, line, row
+from app.widgets.buttons import Button
+from app.widgets.inputs import ComboBox
+from core.errors import KnownError
+from core.graphs.annotation import Feedback, adjudicate, give_feedback
+from core.graphs.comparison import (
+    Comparison,
+    compare_graphs,
+    find_match,
+    match_steps,
+    record_scores,
+    reset_match,
+    score_graph,
+    similarities,
+    similarity_name,
+    unmatch_steps,
+)
+from core.graphs.model import StepGraph, describe_assumptions, load_graph
+from core.metrics.base import MetricScore
+from core.storage.reads import Reads
+from core.types import Person
+from core.types.graphs import TaskGraph
+
+SIGNS = {"matched": "✓", "missing": "+", "extra": "−", "reversed": "⇄", "implied": "≈"}
+STATUS_WORDS = {
+    "matched": "matched",
+    "missing": "missing",
+    "extra": "extra",
+    "reversed": "reversed",
+    "implied": "implied",
+}
+METRIC_WORDS = {
+    "step_matching": "Steps matched (F1)",
+    "step_matching_relaxed": "Steps matched, one to two (F1)",
+    "document_rouge1": "ROUGE-1 of all steps",
+    "document_rouge2": "ROUGE-2 of all steps",
+    "document_rougeL": "ROUGE-L of all steps",
+    "in_degree": "In-degree",
+    "out_degree": "Out-degree",
+    "step_proximity": "Step proximity",
+}
+_MOST_ROWS = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """A comparison with its scores, and what it was made from."""
+
+    graph: StepGraph
+    gold: StepGraph
+    comparison: Comparison
+    scores: dict[str, MetricScore]
+    feedback: Feedback
+    corrected: bool
+    people: dict[str, str]
+    note: str = ""
+
+
+def list_others(reads: Reads, graph: TaskGraph) -> list[tuple[TaskGraph, str]]:
+    """Graphs to compare with: of the same task first, gold before others; with their persons' names."""
+    names = {person.id: person.name for person in reads.find(Person)}
+    same_task = graph.task.casefold()
+
+    def rank(other: TaskGraph) -> tuple[bool, bool, bool, str]:
+        return (
+            other.id != graph.gold_id,
+            other.task.casefold() != same_task,
+            other.role != "gold",
+            other.id,
+        )
+
+    others = [other for other in reads.find(TaskGraph) if other.id != graph.id]
+    return [(other, names.get(other.person_id, "")) for other in sorted(others, key=rank)]
+
+
+def describe_other(graph: TaskGraph, person: str) -> str:
+    """A graph as a list of choices names it."""
+    parts = [shorten(graph.task, 34), describe_assumptions(graph.assumptions)]
+    parts.append({"gold": say("gold"), "model": str(graph.made.get("method") or say("model")),
+                  "training": say("training")}.get(graph.role, person))  # fmt: skip
+    return " · ".join(shorten(part, 34) for part in parts if part)
+
+
+def compare(reads: Reads, models: Any, graph_id: str, gold_id: str, meaning: bool) -> Compared:
+    """Load two graphs and compare them; by spelling where no embedder can be had."""
+    graph, gold = load_graph(reads, graph_id), load_graph(reads, gold_id)
+    match = find_match(reads, graph_id, gold_id)
+    embedder, note = None, ""
+    if meaning:
+        try:
+            embedder = models.embedder()
+            same = similarities(graph.accepted, gold.accepted, embedder)
+        except KnownError as error:
+            embedder, note = None, say("Matched by spelling: {why}", why=str(error))
+    if embedder is None:
+        same = similarities(graph.accepted, gold.accepted, None)
+    found = compare_graphs(graph, gold, same, match)
+    scores = score_graph(graph, gold, same, similarity_name=similarity_name(embedder), match=match)
+    return Compared(
+        graph=graph,
+        gold=gold,
+        comparison=found,
+        scores=scores,
+        feedback=give_feedback(graph, gold, found),
+        corrected=match is not None and bool(match.together or match.apart),
+        people={person.id: person.name for person in reads.find(Person)},
+        note=note,
+    )
+
+
+class CompareTab(QWidget):
+    """Which graph to compare with, the verdict, the scores, and each step and dependency."""
+
+    #: Show this graph beside; '' for none.
+    beside_asked = Signal(str)
+    #: A gold graph was made of two: its id.
+    settled = Signal(str)
+
+    def __init__(self, session: Session, document: GraphDocument) -> None:
+        super().__init__()
+        self.session = session
+        self.document = document
+        #: The document of the pane beside, once there is one.
+        self.other: GraphDocument | None = None
+        self.compared: Compared | None = None
+        self._generation = 0
+        self.choice = _wide(ComboBox(say("Compare with")))
+        self.choice.currentIndexChanged.connect(self._on_choice)
+        self.beside = QCheckBox(say("Show it beside"))
+        self.beside.setChecked(True)
+        self.beside.toggled.connect(self._on_choice)
+        self.meaning = QCheckBox(say("Match by meaning"))
+        self.meaning.setChecked(True)
+        self.meaning.toggled.connect(self._on_choice)
+        self.verdict = label("", "strong", wrap=True)
+        self.note = label("", "small", wrap=True)
+        self.list = Scroller()
+        self.list.box.setSpacing(theme.XS)
+        self.match_button = Button(say("The two selected steps are the same"))
+        self.match_button.clicked.connect(self.match_selected)
+        self.reset_button = Button(say("Forget my corrections"), "link")
+        self.reset_button.clicked.connect(self.reset)
+        self.keep_button = Button(say("Keep the scores"), "link")
+        self.keep_button.clicked.connect(self.keep_scores)
+        self.settle_button = Button(say("Settle both into a gold graph"), icon="compare")
+        self.settle_button.clicked.connect(self.settle_both)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, theme.S, 0, 0)
+        box.setSpacing(theme.S)
+        box.addWidget(self.choice)
+        box.addLayout(row(self.beside, self.meaning, None))
+        box.addWidget(self.verdict)
+        box.addWidget(self.note)
+        box.addWidget(self.list, 1)
+        box.addWidget(self.match_button)
+        box.addLayout(row(self.reset_button, self.keep_button, None))
+        box.addWidget(self.settle_button)
+        document.selection_changed.connect(self._heed_selection)
+        document.changed.connect(self._on_document)
+        self._shown_for = ""
+        self._show()
+
+    @property
+    def gold_id(self) -> str:
+        """The graph compared with; '' for none."""
+        return str(self.choice.value or "")
+
+    def set_active(self, active: bool) -> None:
+        """The tab is shown, or left: marks are on the canvases only meanwhile."""
+        if active:
+            self._shown_for = ""
+            self._read_choices()
+        else:
+            self._clear_marks()
+            self.beside_asked.emit("")
+
+    def watch_other(self, other: GraphDocument) -> None:
+        """Take note of the pane beside."""
+        self.other = other
+        other.selection_changed.connect(self._heed_selection)
+        other.changed.connect(self._mark)
+
+    # -- choosing ------------------------------------------------------------------------
+
+    def _on_document(self) -> None:
+        if not self.isVisible():
+            return
+        graph = self.document.graph
+        if graph is None or graph.graph.id != self._shown_for:
+            self._read_choices()
+        else:
+            self.recompute()
+
+    def _read_choices(self) -> None:
+        graph = self.document.graph
+        if graph is None or not self.session.has_workspace:
+            self.compared = None
+            self._show()
+            return
+        self._shown_for = graph.graph.id
+        run_query(self, list_others, self.session.workspace, graph.graph).success(self._fill)
+
+    def _fill(self, others: Sequence[tuple[TaskGraph, str]]) -> None:
+        kept = self.gold_id
+        ids = [other.id for other, _ in others]
+        graph = self.document.graph
+        same = (
+            graph is not None
+            and kept in ids
+            and any(
+                other.id == kept and other.task.casefold() == graph.graph.task.casefold()
+                for other, _ in others
+            )
+        )
+        self.choice.fill([(describe_other(o, name), o.id) for o, name in others])
+        if ids:
+            self.choice.choose(kept if same else ids[0])
+        self._on_choice()
+
+    @Slot()
+    def _on_choice(self) -> None:
+        if not self.isVisible():
+            return
+        self.beside_asked.emit(self.gold_id if self.beside.isChecked() else "")
+        self.recompute()
+
+    @Slot()
+    def recompute(self) -> None:
+        """Compare anew, off the UI thread."""
+        graph, gold_id = self.document.graph, self.gold_id
+        self._generation += 1
+        if graph is None or not gold_id or not self.session.has_workspace:
+            self.compared = None
+            self._show()
+            return
+        generation = self._generation
+
+        def take(found: Compared) -> None:
+            if generation == self._generation and self.isVisible():
+                self.compared = found
+                self._show()
+                self._mark()
+
+        run_query(
+            self,
+            compare,
+            self.session.workspace,
+            self.session.models,
+            graph.graph.id,
+            gold_id,
+            self.meaning.isChecked(),
+        ).success(take).failure(self._lost)
+
+    def _lost(self, error: BaseException) -> None:
+        self.compared = None
+        self._show()
+        self.verdict.setText(str(error))
+
+    # -- showing -------------------------------------------------------------------------
+
+    def _mark(self) -> None:
+        if self.compared is None:
+            return
+        steps = self.compared.comparison.step_status()
+        links = self.compared.comparison.edge_status()
+        self.document.set_marks(steps, links)
+        other = self.other
+        if other is None or other.graph_id != self.compared.gold.graph.id:
+            return
+        if other.step_status != steps or other.link_status != links:
+            other.set_marks(steps, links)
+
+    def _clear_marks(self) -> None:
+        self.document.set_marks({}, {})
+        if self.other is not None:
+            self.other.set_marks({}, {})
+
+    def _show(self) -> None:
+        found = self.compared
+        clear_layout(self.list.box)
+        self.note.setText(found.note if found is not None else "")
+        self.note.setVisible(bool(found is not None and found.note))
+        for button in (self.reset_button, self.keep_button, self.settle_button):
+            button.setEnabled(found is not None and not self.document.read_only)
+        if found is None:
+            self.verdict.setText(
+                say("Choose a graph to compare with.")
+                if self.choice.count()
+                else say("There is no other graph to compare with.")
+            )
+            self._heed_selection()
+            return
+        self.reset_button.setVisible(found.corrected)
+        comparison = found.comparison
+        self.verdict.setText(
+            say(
+                "Steps: {matched} matched, {missing} missing, {extra} extra",
+                matched=len(comparison.pairs),
+                missing=len(comparison.missing),
+                extra=len(comparison.extra),
+            )
+            + "\n"
+            + say("Dependencies:")
+            + " "
+            + ", ".join(
+                f"{comparison.count(status)} {say(STATUS_WORDS[status])}"  # type: ignore[arg-type]
+                for status in ("matched", "implied", "reversed", "missing", "extra")
+                if comparison.count(status) or status != "implied"  # type: ignore[arg-type]
+            )
+        )
+        if found.graph.graph.role == "training":
+            self._add_feedback(found.feedback)
+        self._add_scores(found)
+        self._add_steps(found)
+        self._add_links(found)
+        self.list.box.addStretch(1)
+        self._heed_selection()
+
+    def _add_feedback(self, feedback: Feedback) -> None:
+        self._heading(say("Feedback"))
+        if not feedback.mistakes:
+            self.list.box.addWidget(label(say("All as in the gold graph. Well done."), wrap=True))
+        for text in feedback.mistakes:
+            self.list.box.addWidget(label(f"• {text}", wrap=True))
+        for text in feedback.details[:_MOST_ROWS]:
+            self.list.box.addWidget(label(text, "muted", wrap=True))
+
+    def _add_scores(self, found: Compared) -> None:
+        self._heading(say("Scores"))
+        for name, score in found.scores.items():
+            value = f"{score.value:.3f}" if score.value is not None else say("unscored")
+            number = label(value, "strong")
+            number.setToolTip(score.signature)
+            words = label(say(METRIC_WORDS[name]), "muted")
+            words.setToolTip(score.unscored or score.signature)
+            holder = QWidget()
+            holder.setLayout(row(words, None, number))
+            self.list.box.addWidget(holder)
+
+    def _add_steps(self, found: Compared) -> None:
+        self._heading(say("Steps"))
+        graph, gold = found.graph, found.gold
+        for pair in found.comparison.pairs[:_MOST_ROWS]:
+            text = say(
+                "{a} {step}  =  {b} {gold}",
+                a=graph.numbers[pair.step],
+                step=shorten(graph.by_id[pair.step].text, 40),
+                b=gold.numbers[pair.gold],
+                gold=shorten(gold.by_id[pair.gold].text, 40),
+            )
+            how = say("your word") if pair.corrected else f"{pair.similarity:.2f}"
+            self._add_row("matched", text, how, pair.step, pair.gold, fix=(pair.step, pair.gold))
+        for step in found.comparison.extra[:_MOST_ROWS]:
+            text = f"{graph.numbers[step]} {shorten(graph.by_id[step].text, 60)}"
+            self._add_row("extra", text, "", step, "")
+        for step in found.comparison.missing[:_MOST_ROWS]:
+            text = f"{gold.numbers[step]} {shorten(gold.by_id[step].text, 60)}"
+            self._add_row("missing", text, "", "", step)
+
+    def _add_links(self, found: Compared) -> None:
+        self._heading(say("Dependencies"))
+        rows = 0
+        for status in ("reversed", "missing", "extra", "implied", "matched"):
+            for verdict in found.comparison.edges:
+                gold_side = status == "missing"
+                if verdict.status != status or (verdict.side == "gold") != gold_side:
+                    continue
+                rows += 1
+                if rows > _MOST_ROWS:
+                    return
+                side = found.gold if gold_side else found.graph
+                text = say(
+                    "{a} {first}  →  {b} {second}",
+                    a=side.numbers[verdict.before],
+                    first=shorten(side.by_id[verdict.before].text, 30),
+                    b=side.numbers[verdict.after],
+                    second=shorten(side.by_id[verdict.after].text, 30),
+                )
+                ours = "" if gold_side else verdict.dependency
+                theirs = verdict.dependency if gold_side else ""
+                self._add_row(status, text, "", ours, theirs, links=True)
+
+    def _heading(self, text: str) -> None:
+        words = label(text.upper(), "overline")
+        words.setAccessibleName(text)
+        self.list.box.addWidget(words)
+
+    def _add_row(
+        self,
+        status: str,
+        text: str,
+        more: str,
+        ours: str,
+        theirs: str,
+        *,
+        links: bool = False,
+        fix: tuple[str, str] | None = None,
+    ) -> None:
+        head = Button(f"{SIGNS[status]} {say(STATUS_WORDS[status])}", "link")
+        head.setAccessibleDescription(text)
+        color = theme.current().color(STATUS_TOKENS[status]).name()
+        head.setStyleSheet(f"color: {color};")
+        head.clicked.connect(partial(self._go, ours, theirs, links))
+        parts: list[Any] = [head, None]
+        if more:
+            parts.append(label(more, "small"))
+        if fix is not None and not self.document.read_only:
+            wrong = Button(say("Not the same"), "link")
+            wrong.setAccessibleName(say("Not the same: {what}", what=text))
+            wrong.clicked.connect(partial(self.unmatch, *fix))
+            parts.append(wrong)
+        holder = QWidget()
+        box = QVBoxLayout(holder)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        box.addLayout(row(*parts, spacing=theme.XS))
+        box.addWidget(label(text, wrap=True))
+        self.list.box.addWidget(holder)
+        self.list.box.addWidget(line())
+
+    def _go(self, ours: str, theirs: str, links: bool) -> None:
+        for document, found in ((self.document, ours), (self.other, theirs)):
+            if document is None or not found:
+                continue
+            if links:
+                document.select((), (found,))
+            else:
+                document.select((found,), (), current=found)
+
+    # -- what the person does ------------------------------------------------------------
+
+    @Slot()
+    def _heed_selection(self) -> None:
+        ready = (
+            self.compared is not None
+            and self.other is not None
+            and len(self.document.steps) == 1
+            and len(self.other.steps) == 1
+            and not self.document.read_only
+        )
+        self.match_button.setEnabled(ready)
+
+    @Slot()
+    def match_selected(self) -> None:
+        """Say that the steps selected on the two canvases are the same."""
+        if self.compared is None or self.other is None:
+            return
+        step, gold = next(iter(self.document.steps), ""), next(iter(self.other.steps), "")
+        if step and gold:
+            self._correct(say("Match steps"), match_steps, step, gold)
+
+    def unmatch(self, step: str, gold: str) -> None:
+        """Say that two steps are not the same."""
+        self._correct(say("Unmatch steps"), unmatch_steps, step, gold)
+
+    def _correct(self, label_: str, verb: Any, step: str, gold: str) -> None:
+        assert self.compared is not None
+        ids = (self.compared.graph.graph.id, self.compared.gold.graph.id)
+        run_verb(self, label_, verb, *ids, step, gold).success(lambda _: self.recompute())
+
+    @Slot()
+    def reset(self) -> None:
+        """Forget the corrections of this pair of graphs."""
+        if self.compared is not None:
+            ids = (self.compared.graph.graph.id, self.compared.gold.graph.id)
+            run_verb(self, say("Forget corrections"), reset_match, *ids).success(
+                lambda _: self.recompute()
+            )
+
+    @Slot()
+    def keep_scores(self) -> None:
+        """Write the scores down beside earlier ones."""
+        if self.compared is not None:
+            run_verb(
+                self,
+                say("Keep scores"),
+                record_scores,
+                self.compared.graph.graph.id,
+                self.compared.gold.graph.id,
+                self.compared.scores,
+            ).success(
+                lambda outcome: self.document.said.emit(
+                    say("{what} kept.", what=count_of(len(outcome.value), "score", "scores"))
+                )
+            )
+
+    @Slot()
+    def settle_both(self) -> None:
+        """Make a gold graph: what both say stands, the rest is suggested."""
+        found = self.compared
+        if found is None:
+            return
+        names = {
+            graph.id: found.people.get(graph.person_id) or say("graph {number}", number=number)
+            for number, graph in enumerate((found.graph.graph, found.gold.graph), start=1)
+        }
+        run_verb(
+            self,
+            say("Settle two graphs"),
+            adjudicate,
+            found.graph.graph.id,
+            found.gold.graph.id,
+            found.comparison,
+            names,
+        ).success(lambda outcome: self.settled.emit(outcome.value.id))

@@ -1,0 +1,190 @@
+"""Every method of steps and dependencies on the gold graphs: start, resume, and the table."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QTableWidget,
+    QTableWidgetItem,
+    QWidget,
+)
+
+from app import theme
+from app.jobs import Pending
+from app.operations import run_job, run_query
+from app.pages.graphs.compare import METRIC_WORDS
+from app.pages.graphs.suggest import EDGE_WAYS, STEP_WAYS
+from app.strings import say
+from app.widgets.basics import label, row
+from app.widgets.buttons import Button
+from app.widgets.dialogs import Dialog
+from core.graphs.generation.evaluation import (
+    MethodRow,
+    execute_evaluation,
+    latest_evaluation,
+    method_rows,
+    start_evaluation,
+)
+from core.ports import Cancellation, ProgressCallback
+from core.storage.workspace import Workspace
+from core.types import Job
+
+_WAYS = {"steps": dict(STEP_WAYS), "edges": dict(EDGE_WAYS)}
+
+
+def run_methods(
+    workspace: Workspace,
+    models: Any,
+    job_id: str,
+    person: str,
+    *,
+    progress: ProgressCallback,
+    cancel: Cancellation,
+) -> Job:
+    """Start an evaluation, or go on with one; for a thread of its own."""
+    if not job_id:
+        job_id = workspace.transact_job("Compare methods", person, start_evaluation).value.id
+    return execute_evaluation(
+        workspace, job_id, models.generator(), models.embedder(), progress=progress, cancel=cancel
+    )
+
+
+class MethodsDialog(Dialog):
+    """The table of the latest run. The work goes on when the dialog is closed."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(say("How well does the model understand tasks?"), parent, width=820)
+        self._page = parent
+        self._job: Job | None = None
+        self._pending: Pending[Job] | None = None
+        self.words = label(
+            say(
+                "Each way to propose steps and dependencies is tried on every gold graph, with the "
+                "assumption told and without it. Means, with 95 % intervals in brackets."
+            ),
+            "muted",
+            wrap=True,
+        )
+        self.body.addWidget(self.words)
+        self.state = label("", "strong", wrap=True)
+        self.body.addWidget(self.state)
+        self.table = QTableWidget()
+        self.table.setAccessibleName(say("Methods and their scores"))
+        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.table.setTabKeyNavigation(False)
+        self.table.verticalHeader().hide()
+        self.table.setMinimumHeight(theme.current().px(320))
+        self.body.addWidget(self.table, 1)
+        self.resume_button = Button(say("Go on where it stopped"))
+        self.resume_button.clicked.connect(self.resume)
+        self.start_button = Button(say("Start anew"))
+        self.start_button.clicked.connect(self.start)
+        self.body.addLayout(row(self.start_button, self.resume_button, None))
+        self.add_cancel(say("Close"))
+        self.read()
+
+    @Slot()
+    def read(self) -> None:
+        """Show the latest run."""
+        run_query(self, _read, self.session.workspace).success(self._show)
+
+    def _show(self, found: tuple[Job | None, list[MethodRow]]) -> None:
+        job, rows = found
+        self._job = job
+        unfinished = job is not None and job.state in ("cancelled", "paused", "failed")
+        self.resume_button.setVisible(unfinished)
+        if job is None:
+            self.state.setText(say("No run yet."))
+        else:
+            text = say("{done} of {total} results", done=job.done, total=job.total)
+            self.state.setText(f"{text}. {job.message}".strip())
+        self._fill(rows)
+
+    def _fill(self, rows: list[MethodRow]) -> None:
+        metrics = list(dict.fromkeys(cell.metric for cell in rows))
+        heads = list(dict.fromkeys((cell.part, cell.method, cell.assumption) for cell in rows))
+        cells = {(c.part, c.method, c.assumption, c.metric): c for c in rows}
+        names = [say("Method"), say("Assumption"), *(say(METRIC_WORDS[m]) for m in metrics)]
+        self.table.setColumnCount(len(names))
+        self.table.setHorizontalHeaderLabels(names)
+        self.table.setRowCount(len(heads))
+        for place, (part, method, told) in enumerate(heads):
+            kind = say("Steps") if part == "steps" else say("Dependencies")
+            self._put(place, 0, f"{kind}: {say(_WAYS[part][method])}")
+            self._put(place, 1, say("told") if told else say("not told"))
+            for column, metric in enumerate(metrics, start=2):
+                cell = cells.get((part, method, told, metric))
+                self._put(place, column, _cell_text(cell), tip=_cell_tip(cell))
+        self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+
+    def _put(self, place: int, column: int, text: str, *, tip: str = "") -> None:
+        item = QTableWidgetItem(text)
+        if column > 1:
+            item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        item.setToolTip(tip)
+        self.table.setItem(place, column, item)
+
+    @Slot()
+    def start(self) -> None:
+        """Try every method anew."""
+        self._run("")
+
+    @Slot()
+    def resume(self) -> None:
+        """Go on with the latest run."""
+        self._run(self._job.id if self._job is not None else "")
+
+    def _run(self, job_id: str) -> None:
+        for button in (self.start_button, self.resume_button):
+            button.setEnabled(False)
+        self.state.setText(say("Working; the bar at the bottom of the window shows how far it is."))
+        session = self.session
+        # The page owns the work, so that it outlives this dialog.
+        run_job(
+            self._page,
+            say("Comparing methods"),
+            run_methods,
+            session.workspace,
+            session.models,
+            job_id,
+            session.person_id,
+            noun=say("results"),
+        ).end(partial(_refresh, self))
+
+
+def _refresh(dialog: MethodsDialog) -> None:
+    import shiboken6
+
+    if shiboken6.isValid(dialog):
+        dialog.start_button.setEnabled(True)
+        dialog.resume_button.setEnabled(True)
+        dialog.read()
+
+
+def _read(workspace: Workspace) -> tuple[Job | None, list[MethodRow]]:
+    job = latest_evaluation(workspace)
+    return job, method_rows(workspace, job.id) if job is not None else []
+
+
+def _cell_text(cell: MethodRow | None) -> str:
+    if cell is None:
+        return ""
+    interval = cell.interval
+    if interval.mean is None:
+        return say("unscored")
+    if interval.low is None or interval.high is None:
+        return f"{interval.mean:.3f}"
+    return f"{interval.mean:.3f} [{interval.low:.2f}, {interval.high:.2f}]"
+
+
+def _cell_tip(cell: MethodRow | None) -> str:
+    if cell is None:
+        return ""
+    text = say("{count} graphs", count=cell.interval.n)
+    return text + (say(", {count} unscored", count=cell.unscored) if cell.unscored else "")
