@@ -16,6 +16,9 @@ from core.storage.workspace import Workspace
 from core.tasks.sections import align_sections, join_sections
 from core.types import Example, Job, Output, Run, Score, System
 
+#: Metrics that are also taken section by section, for results split by section.
+SECTION_METRICS = frozenset({"rouge1", "rouge2", "rougeL", "rougeLsum", "bleu", "length"})
+
 #: Scored after each run unless others are asked for.
 DEFAULT_METRICS = ("section_presence", "rougeL", "length")
 
@@ -58,16 +61,37 @@ def score_output(metric: OutputMetric, name: str, output: Output, item: Mapping[
         result = _score(metric, name, output, item)
     except KnownError as error:
         result = MetricScore(value=None, unscored=str(error), signature=metric.signature)
+    more: dict[str, Any] = {"notes": result.notes} if result.notes else {}
+    if result.value is not None and name in SECTION_METRICS:
+        sections = _score_sections(metric, name, item)
+        if sections:
+            more["sections"] = sections
     return Score(
         id=new_id(),
         output_id=output.id,
         metric=name,
         value=result.value,
-        components={**result.components, **({"notes": result.notes} if result.notes else {})},
+        components={**result.components, **more},
         unscored=result.unscored or "",
         signature=result.signature,
         scored=now(),
     )
+
+
+def _score_sections(
+    metric: OutputMetric, name: str, item: Mapping[str, Any]
+) -> dict[str, float | None]:
+    """The metric of each section against its own reference; None where a section was not written."""
+    values: dict[str, float | None] = {}
+    for section in item["sections"]:
+        title, wanted, written = section["title"], section["reference"], section["prediction"]
+        if not title or not wanted:
+            continue
+        if not written:
+            values[title] = 0.0 if name == "length" else None
+            continue
+        values[title] = metric.score_one({"prediction": written, "references": [wanted]}).value
+    return values
 
 
 def _score(metric: OutputMetric, name: str, output: Output, item: Mapping[str, Any]) -> MetricScore:
