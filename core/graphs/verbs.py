@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -22,6 +23,8 @@ from core.types.graphs import (
 )
 
 Place = tuple[float, float]
+
+_ID_START = re.compile(r"[0-9a-f-]{6,36}")
 
 
 def add_graph(
@@ -150,9 +153,8 @@ def find_graph(reads: Reads, id_or_task: str) -> TaskGraph:
         When there is none, or several have that task.
     """
     found = reads.find(TaskGraph, "id = ?", (id_or_task,))
-    if not found and len(id_or_task) >= 6:
-        mark = id_or_task.replace("%", "").replace("_", "")
-        found = reads.find(TaskGraph, "id LIKE ?", (f"{mark}%",), limit=2)
+    if not found and _ID_START.fullmatch(id_or_task):
+        found = reads.find(TaskGraph, "id LIKE ?", (f"{id_or_task}%",), limit=2)
     if not found:
         found = reads.find(
             TaskGraph, "task = ? COLLATE NOCASE", (" ".join(id_or_task.split()),), limit=2
