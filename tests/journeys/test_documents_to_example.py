@@ -1,6 +1,7 @@
 """From a document to a saved example through the real window, by keys and by mouse, on scripted models;
 once on the real default ones."""
 
+# ruff: noqa: F401, F811
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -32,7 +33,7 @@ from core.types.documents import (
     Revision,
 )
 from models.fake import FakeEmbedder, FakeEntailment, FakeGenerator
-from tests.app.conftest import demo_file, find_dialog, make_window, open_window  # noqa: F401
+from tests.app.conftest import demo_file, find_dialog, make_window, open_window
 
 OpenWindow = Callable[..., MainWindow]
 
@@ -136,7 +137,7 @@ def open_drafts(window: MainWindow, qtbot: QtBot) -> DraftsPage:
     return page
 
 
-def test_by_keys_alone(open_window: OpenWindow, tmp_path: Path, qtbot: QtBot) -> None:  # noqa: F811
+def test_by_keys_alone(open_window: OpenWindow, tmp_path: Path, qtbot: QtBot) -> None:
     window = open_window(make_models=ScriptedModels)
     workspace = window.session.workspace
     import_files(window, make_files(tmp_path / "in"), qtbot)
@@ -207,7 +208,7 @@ def test_by_keys_alone(open_window: OpenWindow, tmp_path: Path, qtbot: QtBot) ->
 def test_by_mouse_with_the_model_and_the_critique(
     open_window: OpenWindow,
     tmp_path: Path,
-    qtbot: QtBot,  # noqa: F811
+    qtbot: QtBot,
 ) -> None:
     window = open_window(make_models=ScriptedModels)
     workspace = window.session.workspace
@@ -262,7 +263,7 @@ def test_by_mouse_with_the_model_and_the_critique(
 def test_nothing_is_lost_by_closing_and_twenty_steps_are_undone(
     open_window: OpenWindow,
     tmp_path: Path,
-    qtbot: QtBot,  # noqa: F811
+    qtbot: QtBot,
 ) -> None:
     window = open_window(make_models=ScriptedModels)
     workspace = window.session.workspace
@@ -298,7 +299,7 @@ def test_nothing_is_lost_by_closing_and_twenty_steps_are_undone(
 @pytest.mark.models
 @pytest.mark.xdist_group("models")
 @pytest.mark.timeout(600)
-def test_on_the_real_default_models(open_window: OpenWindow, tmp_path: Path, qtbot: QtBot) -> None:  # noqa: F811
+def test_on_the_real_default_models(open_window: OpenWindow, tmp_path: Path, qtbot: QtBot) -> None:
     window = open_window(make_models=make_local_models)
     workspace = window.session.workspace
     import_files(window, make_files(tmp_path / "in"), qtbot)
