@@ -142,7 +142,7 @@ class ImportMapping:
     id: str
     kind: str
     columns: str
-    mapping: Mapping[str, str] = field(default_factory=dict)
+    mapping: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
