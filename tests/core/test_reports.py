@@ -1,0 +1,265 @@
+"""Reports: the numbers recomputed independently, redaction, one file without references, PDF."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import defaultdict
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.exchange.imports import import_records, read_import
+from core.judges.results import PEOPLE
+from core.metrics.bootstrap import SAMPLES, SEED
+from core.metrics.registry import create
+from core.report.figures import Line, means_figure, shares_figure
+from core.report.html import ReportOptions, print_report, render_report, write_report
+from core.runs.engine import execute_run
+from core.runs.scoring import score_run
+from core.runs.verbs import add_run, add_system, select_examples
+from core.storage import Workspace
+from core.types import Example, Output, Preference, Rating, Run, Score, System
+from models.fake import FakeGenerator
+from tests.core.test_judges import ScriptedJudge, judge_all, longer
+from tests.core.test_results import compare_all, person, rate
+from tests.shared_data import shared_path
+
+NOTE = (
+    "# Subjective\n\nThe patient reports pain.\n\n# Objective: examination\n\nNormal findings.\n\n"
+    "# Objective: results\n\nNone.\n\n# Assessment and plan\n\nRest, and come back in a week."
+)
+LONGER_NOTE = NOTE.replace("Rest,", "Rest, ice, and elevation of the limb for three days,")
+
+
+class Tables(HTMLParser):
+    """The text of every table cell, a list of rows each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tables: list[list[list[str]]] = []
+        self._cell: list[str] | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr" and self.tables:
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self._cell = []
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("td", "th") and self._cell is not None and self.tables:
+            self.tables[-1][-1].append(" ".join("".join(self._cell).split()))
+            self._cell = None
+
+    def handle_data(self, data: str) -> None:
+        if self._cell is not None:
+            self._cell.append(data)
+
+
+def tables_of(html: str) -> dict[str, list[list[str]]]:
+    """Tables by their first heading row, joined."""
+    parser = Tables()
+    parser.feed(html)
+    return {" | ".join(table[0]): table[1:] for table in parser.tables if table}
+
+
+def build(workspace: Workspace, examples: int) -> dict[str, Run]:
+    """Three systems over real encounters: two parameter sets and one set of imported outputs; judged by
+    two people blind and one language model."""
+    found, _ = read_import(shared_path("data", "aci-bench", "valid.csv"), "examples")
+    workspace.transact("Import", "", import_records, "valid.csv", "examples", found)
+    ids = select_examples(workspace, str(examples))
+    runs = {}
+    for name, answer, params in (
+        ("Small", NOTE, {"temperature": 0.0}),
+        ("Small, warm", LONGER_NOTE, {"temperature": 0.8}),
+    ):
+        system = workspace.transact(
+            "Add", "", add_system, name, model_id="fake-generator", params=params
+        ).value
+        runs[name] = workspace.transact_job("Run", "", add_run, system.id, ids).value
+        execute_run(workspace, runs[name].id, FakeGenerator(answers=(answer,)))
+    lines = [
+        {"example": i, "system": "Imported", "output": workspace.get(Example, i).output[0].text}
+        for i in ids
+    ]
+    from core.exchange.records import Record, Records
+
+    records = Records([Record(n, line) for n, line in enumerate(lines, 1)])
+    workspace.transact("Import", "", import_records, "outputs.jsonl", "outputs", records)
+    imported = workspace.find(System, "name = 'Imported'")[0]
+    runs["Imported"] = workspace.find(Run, "system_id = ?", (imported.id,))[0]
+    metrics = {name: create(name) for name in ("section_presence", "rougeL", "length")}
+    for run in runs.values():
+        score_run(workspace, run.id, metrics)
+    draw = random.Random(5)
+    for name in ("Ann", "Ben"):
+        who = person(workspace, name)
+        rate(workspace, who, lambda _o, _a: draw.randint(1, 5))
+        compare_all(workspace, who, lambda _l, _r: draw.randint(1, 5))
+    judge_all(
+        workspace, list(runs.values()), {"Judge": ScriptedJudge(answers=("So.",), rule=longer)}
+    )
+    return runs
+
+
+def bootstrap(values: list[float]) -> tuple[float, float]:
+    """The interval, written down again from its definition."""
+    data = np.asarray(values)
+    picks = np.random.default_rng(SEED).integers(0, len(data), (SAMPLES, len(data)), dtype=np.int32)
+    low, high = np.quantile(data[picks].mean(axis=1), [0.025, 0.975])
+    return float(low), float(high)
+
+
+def test_three_systems_two_people_one_judge_and_the_numbers_recomputed(
+    workspace: Workspace,
+) -> None:
+    """The report's numbers follow from the stored rows by other means than the report's own."""
+    runs = build(workspace, 3)
+    html, count = render_report(workspace)
+    assert count == 9
+    tables = tables_of(html)
+    results = tables["System | Metric | Mean | 95 % interval | n | Unscored"]
+    shown = {(row[0], row[1]): row for row in results if len(row) == 6}
+    names = {run.id: name for name, run in runs.items()}
+    scores: dict[tuple[str, str], list[float]] = defaultdict(list)
+    outputs = {output.id: output for output in workspace.find(Output)}
+    for score in sorted(workspace.find(Score), key=lambda s: s.output_id):
+        if score.value is not None:
+            scores[names[outputs[score.output_id].run_id], score.metric].append(score.value)
+    for rating in workspace.find(Rating):
+        axis = f"rating: {rating.axis.replace('_', ' ')}"
+        scores[names[outputs[rating.output_id].run_id], axis].append(rating.value)
+    assert set(shown) == set(scores)
+    assert len(scores) == 3 * (3 + 5)
+    for key, values in scores.items():
+        digits = 1 if key[1] == "length" else 3
+        mean = sum(values) / len(values)
+        assert shown[key][2] == f"{mean:,.{digits}f}", key
+        assert shown[key][4] == str(len(values))
+        low, high = bootstrap(values)
+        low_shown, high_shown = (float(v.replace(",", "")) for v in shown[key][3].split(" to "))
+        slack = 0.06 if digits == 1 else 0.02 if key[1].startswith("rating") else 0.002
+        assert low_shown == pytest.approx(low, abs=slack * max(1.0, high - low)), key
+        assert high_shown == pytest.approx(high, abs=slack * max(1.0, high - low)), key
+
+    head = (
+        "Judge | System | Base | Win rate | 95 % interval | Length-penalised | Wins, ties, losses"
+    )
+    rates = tables[head]
+    base = rates[0][2]
+    votes: dict[frozenset[str], list[str]] = defaultdict(list)
+    for preference in workspace.find(Preference):
+        left = names[outputs[preference.left_output_id].run_id]
+        right = names[outputs[preference.right_output_id].run_id]
+        if base in (left, right):
+            chosen = {"left": left, "right": right}.get(preference.choice, "tie")
+            pair = frozenset((preference.left_output_id, preference.right_output_id))
+            votes[pair].append(chosen)
+    points: dict[str, list[float]] = defaultdict(list)
+    for pair, chosen in votes.items():
+        systems = {names[outputs[output].run_id] for output in pair}
+        (candidate,) = systems - {base}
+        decided = chosen[0] if chosen[0] == chosen[1] else "tie"
+        points[candidate].append({candidate: 1.0, "tie": 0.5}.get(decided, 0.0))
+    of_people = {row[1]: row[3] for row in rates if row[0] == PEOPLE}
+    assert of_people == {
+        name: f"{sum(values) / len(values) * 100:.0f} %" for name, values in points.items()
+    }
+    assert {row[0] for row in rates} == {PEOPLE, "Judge"}
+    agreement = tables["Measure | Without ties | n | With ties | n"]
+    assert "longer wins (baseline)" in {row[0] for row in agreement}
+    assert {"rougeL", "section_presence", "length", "Judge"} <= {row[0] for row in agreement}
+    assert "Which is better" in html
+    assert "What this cannot tell" in html
+    assert "rougeL" in html.partition("To repeat it")[2]
+
+
+def test_a_report_is_one_file_without_scripts_or_outside_references(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    build(workspace, 2)
+    path = tmp_path / "r.html"
+    assert write_report(workspace, path) == 6
+    html = path.read_text(encoding="utf-8")
+    assert "<script" not in html
+    assert not re.search(r"(src|href)\s*=|url\(|@import|https?://", html)
+    assert "default-src 'none'" in html
+    assert html.count("<svg") >= 8
+
+
+def test_a_redacted_report_holds_no_text_of_the_workspace(workspace: Workspace) -> None:
+    build(workspace, 2)
+    options = ReportOptions(redact=True, question="Does Mr Smith get better notes?")
+    for for_print in (False, True):
+        html, count = render_report(workspace, options=options, for_print=for_print)
+        assert count == 0
+        assert "Texts are left out" in html
+        for example in workspace.find(Example):
+            assert example.title not in html
+            for section in (*example.input, *example.output):
+                assert section.text[:60] not in html
+        for secret in ("The patient reports pain", "Smith", "so", workspace.path.stem):
+            assert secret not in re.sub(r"<style>.*?</style>", "", html, flags=re.S).split(), secret
+    assert "rougeL" in html
+
+
+def test_text_of_the_workspace_cannot_become_markup(workspace: Workspace) -> None:
+    system = workspace.transact(
+        "Add", "", add_system, "<b onclick=x>Bold</b>", model_id="fake"
+    ).value
+    from tests.factories import make_example, make_task
+
+    task = workspace.transact("T", "", make_task).value
+    example = workspace.transact("E", "", make_example, task.id, "<img src=x onerror=y>").value
+    run = workspace.transact_job("R", "", add_run, system.id, [example.id]).value
+    execute_run(workspace, run.id, FakeGenerator(answers=("<script>alert(1)</script>",)))
+    score_run(workspace, run.id, {"length": create("length")})
+    html, _ = render_report(workspace, options=ReportOptions(question="<i>why</i>"))
+    for raw in ("<img", "<script>alert", "<b onclick", "<i>why"):
+        assert raw not in html
+
+
+def test_an_empty_workspace_has_a_report_too(workspace: Workspace) -> None:
+    html, count = render_report(workspace)
+    assert count == 0
+    assert "Nothing is scored yet." in html
+
+
+def test_figures_say_what_they_show_and_stay_within_their_scale() -> None:
+    lines = [
+        Line("A <system>", 0.5, 0.4, 0.6, "0.500", (0.1, 0.9)),
+        Line("B", None, text="–"),
+        Line("C", 7.0, 6.0, 8.0, "7"),
+    ]
+    svg = means_figure("ROUGE & co", lines, low=0.0, high=1.0)
+    assert "A &lt;system&gt;" in svg
+    assert 'aria-label="ROUGE &amp; co"' in svg
+    assert svg.count('class="mean"') == 2
+    places = [float(x) for x in re.findall(r'c?x1?="([\d.]+)"', svg)]
+    assert max(places) <= 230 + 470 + 10
+    bars = shares_figure("Shares", [Line("longer", 0.25, plain=True), Line("x", 1.0)])
+    assert bars.count("<rect") == 2
+    assert 'class="half"' in bars
+
+
+class KeepingPrinter:
+    """Takes the page instead of printing it."""
+
+    def print_html(self, html: str, path: Path) -> None:
+        path.write_text(html, encoding="utf-8")
+
+
+def test_the_print_form_is_plain_and_goes_through_the_port(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    build(workspace, 2)
+    path = tmp_path / "r.pdf"
+    assert print_report(workspace, path, KeepingPrinter()) == 6
+    html = path.read_text(encoding="utf-8")
+    assert "<svg" not in html
+    assert "var(--" not in html
