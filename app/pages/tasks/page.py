@@ -15,8 +15,9 @@ from app.pages.base import Command
 from app.pages.base import Page as BasePage
 from app.pages.listing import Listing
 from app.pages.tasks.sections_editor import SectionsEditor
+from app.pages.tasks.validation import ValidationDialog
 from app.strings import say
-from app.widgets.basics import Card, Scroller, label
+from app.widgets.basics import Card, Scroller, label, row
 from app.widgets.buttons import Button
 from app.widgets.editors import LineEditor, ProseEditor, SaveLabel, Saver
 from app.widgets.empty import EmptyState
@@ -91,7 +92,11 @@ class Page(BasePage):
         return [future] if future is not None else []
 
     def commands(self) -> Sequence[Command]:
-        return [Command(say("New task"), self.add)]
+        return [
+            Command(say("New task"), self.add),
+            Command(say("Rate the task"), self.show_rating, "", self.title),
+            Command(say("Draft an example of the task"), self._draft, "", self.title),
+        ]
 
     def first_focus(self) -> QWidget | None:
         return self.listing.view
@@ -160,7 +165,21 @@ class Page(BasePage):
             line.addWidget(label(question, wrap=True), 1)
             line.addWidget(box)
             card.add(line)
+        self.rate_button = Button(say("Rate it on nine questions"), icon="review")
+        self.rate_button.clicked.connect(self.show_rating)
+        self.draft_button = Button(say("Draft an example"), icon="edit")
+        self.draft_button.clicked.connect(self._draft)
+        card.add(row(self.rate_button, self.draft_button, None))
         return card
+
+    def show_rating(self) -> None:
+        """Open the nine questions of task validation."""
+        if self._task is not None:
+            ValidationDialog(self, self._task.id).open()
+
+    def _draft(self) -> None:
+        if self._task is not None:
+            self.go.emit("drafts", {"new": True, "task": self._task.id})
 
     def _answer(self, key: str) -> None:
         answer = self.criteria[key].value
