@@ -434,6 +434,8 @@ class Page(BasePage):
         for view in (self.agreement, self.judges, self.spent, self.bench):
             view.fill()
         self.behind.set_filter("0")
+        self.behind_label.setText(say("Outputs"))
+        self.base_box.clear()
         self.set_subtitle("")
         for button in (self.compare_button, self.export_button, self.report_button):
             button.setEnabled(False)

@@ -72,6 +72,7 @@ class PairReview(QWidget):
         self._generation = 0
         self._writing = 0
         self._stale = False
+        self._moving = False
         self._questioned = ""
         self._strength: int | None = None
         self._began = time.monotonic()
@@ -125,7 +126,8 @@ class PairReview(QWidget):
         run_query(self, count_pairs, self.session.workspace, self.session.person_id).success(
             self._show_counts
         )
-        if self._writing:
+        if self._writing or self._moving:
+            # A reload must not overtake a write of one's own, nor the way to another pair.
             self._stale = True
         else:
             self._load(wanted or self.item_id, _SHOW)
@@ -310,14 +312,25 @@ class PairReview(QWidget):
     def _load(self, wanted: str, step: int) -> None:
         self._generation += 1
         generation = self._generation
+        self._moving = step != _SHOW
 
         def take(view: PairView | None) -> None:
             if generation == self._generation:
                 self._show(view)
 
+        def end() -> None:
+            if generation == self._generation:
+                self._moving = False
+                self._read_what_came_meanwhile()
+
         run_query(
             self, read_pair, self.session.workspace, self.session.person_id, wanted, step
-        ).success(take)
+        ).success(take).end(end)
+
+    def _read_what_came_meanwhile(self) -> None:
+        if self._stale and not self._writing and not self._moving:
+            self._stale = False
+            self.refresh()
 
     def _show(self, view: PairView | None) -> None:
         other = view is None or view.item.id != self.item_id
@@ -497,6 +510,4 @@ class PairReview(QWidget):
 
     def _after_write(self) -> None:
         self._writing -= 1
-        if self._stale and not self._writing:
-            self._stale = False
-            self.refresh()
+        self._read_what_came_meanwhile()

@@ -192,6 +192,21 @@ class RunDetail(Card):
         if other and self._runner.is_active(facts.run.id) and self.follow.isChecked():
             self._follow_now()
 
+    def forget(self) -> None:
+        """Show no run, and keep nothing of the one shown."""
+        self._facts = None
+        self._show_nothing()
+        self.outputs.set_filter("0")
+        for text in (self.name_label, self.state_label, self.facts_label, self.counts_label):
+            text.setText("")
+        for button in (
+            self.stop_button,
+            self.resume_button,
+            self.retry_button,
+            self.score_button,
+        ):
+            button.hide()
+
     def apply_changes(self, changes: Changes | None) -> None:
         """Refresh the list of outputs and, unless it is streaming, the text."""
         if self._facts is None:

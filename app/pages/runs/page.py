@@ -127,8 +127,14 @@ class Page(BasePage):
         self.runner.scored.connect(self._on_scored)
 
     def refresh(self, changes: Changes | None) -> None:
+        # Whether names may be shown is asked first: what is not loaded cannot be seen.
         query = run_query(self, results_hidden, self.session.workspace, self.session.person_id)
-        query.success(self._show_hidden)
+        query.success(partial(self._refresh_seen, changes))
+
+    def _refresh_seen(self, changes: Changes | None, waiting: int) -> None:
+        self._show_hidden(waiting)
+        if waiting:
+            return
         self.model.apply_changes(changes)
         if changes is not None:
             self.detail.apply_changes(changes)
@@ -151,6 +157,8 @@ class Page(BasePage):
 
     def commands(self) -> list[Command]:
         keys = self.session.shortcuts
+        if self._hidden:
+            return []
         made = [
             Command(say("New run"), self.show_new_run, keys.hint("new"), self.title),
             Command(say("New system"), self.show_new_system, "", self.title),
@@ -251,7 +259,7 @@ class Page(BasePage):
             run_query(self, read_run, self.session.workspace, run_id).success(self._show_run)
 
     def _show_run(self, facts: RunFacts) -> None:
-        if facts.run.id == self.table.current_id:
+        if facts.run.id == self.table.current_id and not self._hidden:
             self.detail.show_run(facts)
             if self._wanted_output:
                 self.detail.table.select_id(self._wanted_output)
@@ -268,7 +276,17 @@ class Page(BasePage):
     def _show_hidden(self, waiting: int) -> None:
         """This page names systems: it stays shut while the person works blind and has work waiting."""
         was, self._hidden = self._hidden, waiting
+        for button in (
+            self.judge_button,
+            self.experiment_button,
+            self.new_system_button,
+            self.new_run_button,
+        ):
+            button.setEnabled(not waiting)
         if waiting and not was:
+            self.model.set_filter("0")
+            self.detail.forget()
+            self.set_subtitle("")
             self.show_empty(
                 EmptyState(
                     "eye-off",
@@ -283,7 +301,7 @@ class Page(BasePage):
             )
         elif was and not waiting:
             self.show_empty(None)
-            self._show_emptiness()
+            self.model.set_filter()
 
     def _go_review(self) -> None:
         self.go.emit("review", None)
