@@ -183,6 +183,7 @@ class Page(BasePage):
         modes = [
             Command(say("Rate outputs"), partial(self.show_mode, "rate"), "", self.title),
             Command(say("Compare pairs"), partial(self.show_mode, "compare"), "", self.title),
+            Command(say("Where people disagree"), self.pairs.adjudicate, "", self.title),
         ]
         shown: Any = self.pairs if self.comparing else self
         if shown.view is None:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QSplitter, QVBoxLayout,
 from app import theme
 from app.operations import run_query, run_verb
 from app.pages.results.compare import difference_marks
+from app.pages.review.adjudicate import AdjudicateDialog
 from app.pages.review.pair_items import (
     PairCounts,
     PairView,
@@ -206,6 +207,11 @@ class PairReview(QWidget):
         )
 
     @Slot()
+    def adjudicate(self) -> None:
+        """Open the pairs on which people disagree."""
+        AdjudicateDialog(self).open()
+
+    @Slot()
     def focus_why(self) -> None:
         """Put the keyboard into the reason."""
         self.why.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -290,15 +296,19 @@ class PairReview(QWidget):
         self.previous.clicked.connect(self.show_previous)
         self.next = Button(say("Next"), "quiet", shortcuts=keys, action="review.next")
         self.next.clicked.connect(self.show_next)
+        self.disputed = Button(say("Disagreements"), "quiet")
+        self.disputed.setToolTip(say("Decide the pairs that people judged differently"))
+        self.disputed.clicked.connect(self.adjudicate)
+        line.addWidget(self.disputed)
         self.skip_button = Button(say("Skip"), shortcuts=keys, action="review.skip")
         self.skip_button.clicked.connect(self.skip)
         self.submit_button = Button(
             say("Submit and next"), "primary", shortcuts=keys, action="review.submit"
         )
         self.submit_button.clicked.connect(self.submit)
-        line.addWidget(self.previous)
-        line.addWidget(self.next)
-        line.addWidget(self.state, 1)
+        line.insertWidget(0, self.previous)
+        line.insertWidget(1, self.next)
+        line.insertWidget(2, self.state, 1)
         line.addWidget(SaveLabel(self.saver))
         line.addWidget(self.skip_button)
         line.addWidget(self.submit_button)

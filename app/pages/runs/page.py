@@ -15,6 +15,7 @@ from app.pages.base import Page as BasePage
 from app.pages.runs.detail import RunDetail, RunFacts, read_run, state_word
 from app.pages.runs.dialogs import RunDialog, SystemDialog
 from app.pages.runs.experiment_dialog import ExperimentDialog
+from app.pages.runs.import_dialog import ImportOutputsDialog, report_words
 from app.pages.runs.judge_dialog import JudgeDialog
 from app.pages.runs.runner import runner_of
 from app.pages.runs.score_dialog import ScoreDialog
@@ -25,6 +26,7 @@ from app.widgets.empty import EmptyState
 from app.widgets.id_table import IdTableModel, TableColumn, TableSource
 from app.widgets.id_view import IdTableView
 from core.changes import Changes
+from core.exchange.imports import ImportReport
 from core.review.blinding import results_hidden
 from core.runs.verbs import retry_failed
 from core.storage.workspace import Workspace
@@ -86,15 +88,19 @@ class Page(BasePage):
         self._hidden = 0
         self._wanted = ""
         self._wanted_output = ""
-        self.new_system_button = Button(say("New system"), icon="models")
+        self.new_system_button = Button(say("New system"))
         self.new_system_button.clicked.connect(self.show_new_system)
         self.new_run_button = Button(
             say("New run"), "primary", icon="runs", shortcuts=self.session.shortcuts, action="new"
         )
         self.new_run_button.clicked.connect(self.show_new_run)
-        self.judge_button = Button(say("Judge"), icon="review")
+        self.import_button = Button(say("Import"))
+        self.import_button.setToolTip(say("Outputs of other programs, ratings, preferences"))
+        self.import_button.clicked.connect(self.show_import)
+        self.actions.addWidget(self.import_button)
+        self.judge_button = Button(say("Judge"))
         self.judge_button.clicked.connect(self.show_judge)
-        self.experiment_button = Button(say("Experiment"), icon="columns")
+        self.experiment_button = Button(say("Experiment"))
         self.experiment_button.clicked.connect(self.show_experiment)
         self.actions.addWidget(self.judge_button)
         self.actions.addWidget(self.experiment_button)
@@ -164,6 +170,7 @@ class Page(BasePage):
             Command(say("New system"), self.show_new_system, "", self.title),
             Command(say("Judge with language models"), self.show_judge, "", self.title),
             Command(say("New experiment"), self.show_experiment, "", self.title),
+            Command(say("Import outputs of other systems"), self.show_import, "", self.title),
         ]
         if self.detail.facts is not None:
             made += [
@@ -212,6 +219,15 @@ class Page(BasePage):
     def show_judge(self) -> None:
         """Let language models judge what was written."""
         JudgeDialog(self, self.runner.judge).open()
+
+    @Slot()
+    def show_import(self) -> None:
+        """Take in outputs of other programs, or ratings and preferences."""
+        ImportOutputsDialog(self, self._on_imported).open()
+
+    def _on_imported(self, report: ImportReport) -> None:
+        self.said.emit(report_words(report))
+        self.refresh(None)
 
     @Slot()
     def show_experiment(self) -> None:
@@ -277,6 +293,7 @@ class Page(BasePage):
         """This page names systems: it stays shut while the person works blind and has work waiting."""
         was, self._hidden = self._hidden, waiting
         for button in (
+            self.import_button,
             self.judge_button,
             self.experiment_button,
             self.new_system_button,

@@ -1,0 +1,249 @@
+"""Importing outputs that other programs wrote: the file's columns set beside ours, previewed, remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
+
+from app import theme
+from app.operations import run_query
+from app.pages.results.lists import RowsColumn, RowsTable
+from app.strings import count_of, say, shorten
+from app.widgets.basics import Scroller, label
+from app.widgets.buttons import Button
+from app.widgets.dialogs import Dialog, choose_files
+from app.widgets.inputs import ComboBox
+from app.widgets.notice import Notice
+from core.errors import KnownError
+from core.exchange.imports import ImportReport, import_records, read_import
+from core.exchange.mappings import TARGETS, remember_mapping, suggest_mapping
+from core.exchange.records import Records, Skipped
+from core.storage.transaction import Transaction
+from core.storage.workspace import Workspace
+
+_KINDS = (
+    ("outputs", "Outputs of other systems"),
+    ("ratings", "Ratings of people"),
+    ("preferences", "Preferences of people"),
+)
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a file holds, and the mapping that is remembered or suggested for it."""
+
+    columns: tuple[str, ...]
+    mapping: dict[str, str]
+    found: Records
+
+
+def read_preview(workspace: Workspace, path: Path, kind: str) -> Preview:
+    """Read a file without writing anything; for a thread of the pool."""
+    found, _format = read_import(path, kind)
+    columns: dict[str, None] = {}
+    for record in found.records[:200]:
+        columns.update(dict.fromkeys(record.values))
+    return Preview(tuple(columns), suggest_mapping(workspace, kind, list(columns)), found)
+
+
+def import_mapped(
+    workspace: Workspace,
+    person_id: str,
+    path: Path,
+    kind: str,
+    mapping: dict[str, str],
+    columns: tuple[str, ...],
+) -> ImportReport:
+    """Import with a mapping, and remember it, in one transaction that undo takes back."""
+    found, _format = read_import(path, kind, mapping=mapping)
+
+    def write(tx: Transaction) -> ImportReport:
+        if mapping:
+            remember_mapping(tx, kind, columns, mapping)
+        return import_records(tx, path.name, kind, found)
+
+    return workspace.transact(say("Import {name}", name=path.name), person_id, write).value
+
+
+class ImportOutputsDialog(Dialog):
+    """A file, what its columns mean, and its first rows as they would be read."""
+
+    def __init__(self, parent: QWidget, done: Callable[[ImportReport], object]) -> None:
+        super().__init__(say("Import outputs, ratings or preferences"), parent, width=680)
+        self.resize(theme.current().px(760), theme.current().px(600))
+        self._done = done
+        self._path: Path | None = None
+        self._preview: Preview | None = None
+        line = QHBoxLayout()
+        line.setSpacing(theme.S)
+        self.kind = ComboBox(say("What it holds"))
+        self.kind.fill([(say(words), kind) for kind, words in _KINDS], "outputs")
+        self.file_button = Button(say("Choose a file …"), icon="open")
+        self.file_button.clicked.connect(self.choose)
+        line.addWidget(self.kind)
+        line.addWidget(self.file_button)
+        self.file_label = label("", "muted")
+        line.addWidget(self.file_label, 1)
+        self.body.addLayout(line)
+        self.body.addWidget(label(say("What the columns mean"), "strong"))
+        self._scroller = Scroller()
+        self._scroller.setMinimumHeight(theme.current().px(120))
+        self._host = QWidget()
+        self._grid = QGridLayout(self._host)
+        self._grid.setColumnStretch(1, 1)
+        self._scroller.box.addWidget(self._host)
+        self._scroller.box.addStretch(1)
+        self.body.addWidget(self._scroller, 1)
+        self.boxes: dict[str, ComboBox] = {}
+        self.body.addWidget(label(say("The first rows"), "strong"))
+        self.rows_box = QHBoxLayout()
+        self.body.addLayout(self.rows_box)
+        self.table: RowsTable | None = None
+        self.notice = Notice("", "warning")
+        self.notice.hide()
+        self.body.addWidget(self.notice)
+        self.add_cancel()
+        self.import_button = self.add_button(say("Import"), self._import, "primary")
+        self.import_button.setEnabled(False)
+        self.kind.currentIndexChanged.connect(self._read)
+
+    @property
+    def mapping(self) -> dict[str, str]:
+        """The file's names to ours, where they differ."""
+        return {
+            column: box.value
+            for column, box in self.boxes.items()
+            if box.value and box.value != column
+        }
+
+    @Slot()
+    def choose(self) -> None:
+        """Ask for the file."""
+        filters = say("Tables and lines (*.csv *.tsv *.jsonl *.json);;All files (*)")
+        choose_files(self, say("Import"), filters, lambda paths: self.take_file(paths[0]))
+
+    def take_file(self, path: Path) -> None:
+        """Preview a file."""
+        self._path = path
+        self.file_label.setText(path.name)
+        self._read()
+
+    @Slot()
+    def _read(self) -> None:
+        if self._path is None:
+            return
+        self.notice.hide()
+        run_query(self, read_preview, self.session.workspace, self._path, self.kind.value).success(
+            self._show
+        ).failure(self._on_failed)
+
+    def _show(self, preview: Preview) -> None:
+        self._preview = preview
+        for box in self._host.findChildren(QWidget):
+            box.hide()
+            box.deleteLater()
+        self.boxes = {}
+        targets = TARGETS[self.kind.value]
+        for row, column in enumerate(preview.columns):
+            box = ComboBox(say("What '{column}' is", column=column))
+            own = preview.mapping.get(column, column if column in targets else "")
+            entries = [(say("kept as it is"), ""), *((target, target) for target in targets)]
+            if own and own not in targets:
+                entries.append((own, own))
+            box.fill(entries, own)
+            box.currentIndexChanged.connect(self._show_rows)
+            self._grid.addWidget(label(shorten(column, 30)), row, 0)
+            self._grid.addWidget(box, row, 1)
+            self.boxes[column] = box
+        self._show_rows()
+        if preview.found.skipped:
+            self._warn(_skipped_words(preview.found.skipped))
+
+    @Slot()
+    def _show_rows(self) -> None:
+        preview = self._preview
+        if preview is None:
+            return
+        chosen = {column: box.value for column, box in self.boxes.items() if box.value}
+        targets = list(dict.fromkeys(chosen.values()))
+        if self.table is not None:
+            self.rows_box.removeWidget(self.table)
+            self.table.hide()
+            self.table.deleteLater()
+        self.table = RowsTable(
+            [RowsColumn(target, 0) for target in targets] or [RowsColumn(say("Nothing chosen"), 0)],
+            say("The first rows"),
+            most=_SHOWN,
+        )
+        source = {target: column for column, target in chosen.items()}
+        self.table.rows.show(
+            [
+                tuple(shorten(str(r.values.get(source[t], "")), 60) for t in targets)
+                for r in preview.found.records[:_SHOWN]
+            ]
+            if targets
+            else []
+        )
+        self.rows_box.addWidget(self.table)
+        doubled = [t for t in targets if list(chosen.values()).count(t) > 1]
+        self.import_button.setEnabled(bool(preview.found.records) and not doubled)
+        if doubled:
+            self._warn(say("Two columns are '{name}'; one will do.", name=doubled[0]))
+        elif not preview.found.skipped:
+            self.notice.hide()
+
+    @Slot()
+    def _import(self) -> None:
+        if self._path is None or self._preview is None:
+            return
+        self.import_button.setEnabled(False)
+        run_query(
+            self,
+            import_mapped,
+            self.session.workspace,
+            self.session.person_id,
+            self._path,
+            self.kind.value,
+            self.mapping,
+            self._preview.columns,
+        ).success(self._on_done).failure(self._on_failed)
+
+    def _on_done(self, report: ImportReport) -> None:
+        if report.added:
+            self.accept()
+            self._done(report)
+        else:
+            self.import_button.setEnabled(True)
+            self._warn(_skipped_words(report.skipped))
+
+    def _on_failed(self, error: BaseException) -> None:
+        if isinstance(error, KnownError):
+            self._warn(str(error))
+        else:
+            self.session.jobs.failed.emit(error, self)
+
+    def _warn(self, text: str) -> None:
+        self.notice.set_text(text)
+        self.notice.show()
+
+
+def _skipped_words(skipped: list[Skipped]) -> str:
+    """Which lines were left out and why, the first few."""
+    lines = [f"{say('line')} {entry.line}: {entry.reason}" for entry in skipped[:3]]
+    more = len(skipped) - len(lines)
+    if more > 0:
+        lines.append(say("and {count} more", count=more))
+    count = count_of(len(skipped), "row is left out", "rows are left out")
+    return f"{count}. {'; '.join(lines)}"
+
+
+def report_words(report: ImportReport) -> str:
+    """What an import did, in a sentence."""
+    added = ", ".join(f"{count} {kind}" for kind, count in report.added.items())
+    text = say("Added {what} from {file}.", what=added, file=report.file)
+    return f"{text} {_skipped_words(report.skipped)}" if report.skipped else text
