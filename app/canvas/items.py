@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 #: Below this zoom a card is a plain shape: nobody can read its text.
 FAR = 0.34
 _HANDLE = 7.0
+#: How near to the handle's centre a press takes hold of it.
+_REACH = 11.0
 _ARROW = 9.0
 _SIGNS = {"matched": "✓", "missing": "+", "extra": "−", "reversed": "⇄", "implied": "≈"}
 #: Token of each status of a comparison.
@@ -99,7 +101,7 @@ class StepItem(QGraphicsItem):
 
     def is_on_handle(self, point: QPointF) -> bool:
         """Whether a point in the item's coordinates is on the handle."""
-        return (point - self.handle).manhattanLength() <= 2 * _HANDLE
+        return (point - self.handle).manhattanLength() <= _REACH
 
     # -- Qt ------------------------------------------------------------------------------
 
@@ -110,9 +112,8 @@ class StepItem(QGraphicsItem):
     def shape(self) -> QPainterPath:
         path = QPainterPath()
         path.addRect(self.body)
-        if self.hovered or self.isSelected():
-            path.addEllipse(self.handle, 2 * _HANDLE, 2 * _HANDLE)
-        return path
+        path.addEllipse(self.handle, _REACH, _REACH)
+        return path.simplified()
 
     def itemChange(self, change: QGraphicsItem.GraphicsItemChange, value: Any) -> Any:
         scene: GraphScene | None = self.scene()  # type: ignore[assignment]

@@ -34,7 +34,7 @@ SMALLEST_ZOOM, LARGEST_ZOOM = 0.08, 2.5
 #: On opening, cards are not drawn smaller than this: what does not fit is reached by scrolling.
 READABLE = 0.72
 _STEP = 1.2
-_END_REACH = 20.0
+_END_REACH = 30.0
 
 
 class CanvasView(QGraphicsView):
@@ -288,9 +288,10 @@ class CanvasView(QGraphicsView):
         else:
             self.document.select((), links)
         reach = _END_REACH / max(self.zoom, 0.2)
-        at_end = (point - curve.end).manhattanLength() < reach
-        at_start = (point - curve.start).manhattanLength() < reach
-        if (at_end or at_start) and not self.document.read_only and not more:
+        to_end = (point - curve.end).manhattanLength()
+        to_start = (point - curve.start).manhattanLength()
+        if min(to_end, to_start) < reach and not self.document.read_only and not more:
+            at_end = to_end <= to_start
             self.gesture = "reconnect-after" if at_end else "reconnect-before"
             self._link = curve
             self._from = curve.before if at_end else curve.after

@@ -109,6 +109,8 @@ class OutlineModel(QAbstractTableModel):
         return None
 
     def flags(self, index: AnyIndex) -> Qt.ItemFlag:
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
         if index.column() != NUMBER and not self.document.read_only:
             flags |= Qt.ItemFlag.ItemIsEditable

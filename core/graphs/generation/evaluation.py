@@ -198,9 +198,11 @@ def method_rows(reads: Reads, job_id: str) -> list[MethodRow]:
             unscored[key] = unscored.get(key, 0) + 1
         else:
             values[key].append(score.value)
-    order = {name: n for n, name in enumerate([*STEP_METHODS, *EDGE_METHODS])}
+    order = {"steps": STEP_METHODS, "edges": EDGE_METHODS}
     metrics = {name: n for n, name in enumerate([*STEP_METRICS, *EDGE_METRICS])}
-    keys = sorted(values, key=lambda k: (k[0] != "steps", order[k[1]], not k[2], metrics[k[3]]))
+    keys = sorted(
+        values, key=lambda k: (k[0] != "steps", order[k[0]].index(k[1]), not k[2], metrics[k[3]])
+    )
     return [
         MethodRow(
             part=key[0],  # type: ignore[arg-type]
