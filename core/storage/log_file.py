@@ -57,9 +57,9 @@ def inspect_log(path: Path, index: Path | None = None) -> LogState:
     An absent or empty log holds nothing. Nobody may be writing to it meanwhile.
     """
     data = _read(path)
+    frames, salts, folded_in = _read_index(b"" if index is None else _read(index))
     if not data:
-        return LogState()
-    frames, salts = _read_index(b"" if index is None else _read(index))
+        return LogState(short=frames > folded_in)
     state, kept_frames = _read_log(data)
     if salts and salts == data[16:24] and frames > kept_frames:
         return replace(state, short=True)
@@ -73,11 +73,17 @@ def _read(path: Path) -> bytes:
         return b""
 
 
-def _read_index(data: bytes) -> tuple[int, bytes]:
-    """Number of committed frames and the salts of their log; the index is in the machine's order."""
-    if len(data) < 96 or data[:48] != data[48:96]:
-        return 0, b""
-    return int.from_bytes(data[16:20], sys.byteorder), data[32:40]
+def _read_index(data: bytes) -> tuple[int, bytes, int]:
+    """Number of committed frames, the salts of their log, and how many are in the file already.
+
+    The index is in the machine's byte order.
+    """
+    if len(data) < 100 or data[:48] != data[48:96]:
+        return 0, b"", 0
+    frames, folded_in = (
+        int.from_bytes(data[place : place + 4], sys.byteorder) for place in (16, 96)
+    )
+    return frames, data[32:40], folded_in
 
 
 def _read_log(data: bytes) -> tuple[LogState, int]:

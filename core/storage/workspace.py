@@ -405,10 +405,11 @@ class Workspace(Reads):
             if note:
                 self.notes.append(note)
         with plain_errors(self.path):
+            if not (new or self.read_only):
+                self._check_unchanged()
             db = self._connect()
-            if not new:
-                opening.check_database(self.path, db)
             if self.read_only:
+                opening.check_database(self.path, db)
                 opening.refuse_pending(self.path, db)
             elif not new and schema.migrations.pending(db):
                 db = self._migrate(db)
@@ -427,6 +428,15 @@ class Workspace(Reads):
         self.origin = rows[0]["value"]
         self._watch = FileWatch(self.path)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=self._thread_name)
+
+    def _check_unchanged(self) -> None:
+        """Check the file before anything may be written: closing a connection that may write folds
+        the log into the file, and what is refused has to stay as it is."""
+        db = open_connection(self.path, self._key, read_only=True)
+        try:
+            opening.check_database(self.path, db)
+        finally:
+            db.conn.close()
 
     def _connect(self) -> Database:
         self._writer = open_connection(self.path, self._key, read_only=self.read_only)
