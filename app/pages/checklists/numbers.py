@@ -1,0 +1,289 @@
+"""CLEAR's numbers under a judge: the task with its errors, systems, items, outputs, tags and lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app import theme
+from app.operations import run_query
+from app.pages.checklists.tables import PlainTable, Point, ScatterCard
+from app.session import Session
+from app.strings import count_of, say, shorten
+from app.widgets.basics import Card, Scroller, label
+from app.widgets.notice import Notice
+from core.checklists.analyses import (
+    LengthBins,
+    TagRow,
+    length_bins,
+    results_by_skill,
+    results_by_tag,
+)
+from core.checklists.runs import missing_outputs
+from core.checklists.scores import Judge, SampleResult, item_means, samples_of, task_score
+from core.checklists.trust import compare_judges, coverage_points, main_expert
+from core.metrics.base import MetricScore
+from core.storage.workspace import Workspace
+
+_MEASURES = ("f1", "precision", "recall", "accuracy", "coverage")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Numbers:
+    """All that is shown for one rubric and judge."""
+
+    task: MetricScore
+    systems: tuple[tuple[str, MetricScore], ...]
+    samples: tuple[SampleResult, ...]
+    names: Mapping[str, str]
+    tags: tuple[TagRow, ...]
+    skills: tuple[TagRow, ...]
+    lengths: tuple[LengthBins, ...]
+    warning: str
+
+
+class NumbersView(QWidget):
+    """Read anew when shown."""
+
+    opened = Signal(str)
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self._hidden = False
+        self._generation = 0
+        scroller = Scroller()
+        self.warning = Notice("", "warning")
+        self.warning.hide()
+        headings = [
+            say("System"), say("F1"), say("Precision"), say("Recall"), say("Accuracy"),
+            say("Coverage"), say("Outputs"), say("Open items"),
+        ]  # fmt: skip
+        self.task = PlainTable(say("CLEAR by system"), headings)
+        task = Card(say("CLEAR"))
+        task.add(self.task)
+        self.notes = label("", "small", wrap=True)
+        task.add(self.notes)
+        self.coverage = ScatterCard(
+            say("Coverage and correctness"),
+            say("coverage"),
+            say("correctness"),
+            say(
+                "A point is an output. Far right and low down is the danger: much is said, and wrong. "
+                "The table of outputs has the same numbers."
+            ),
+        )
+        self.items = PlainTable(
+            say("By item"), [say("Item"), say("Recall"), say("Precision"), say("Outputs")]
+        )
+        self.outputs = PlainTable(
+            say("By output"),
+            [
+                say("Output"), say("F1"), say("Precision"), say("Recall"), say("Coverage"),
+                say("Correctness"), say("Open items"),
+            ],
+        )  # fmt: skip
+        self.outputs.opened.connect(self.opened)
+        self.groups = PlainTable(
+            say("By tag and skill"), [say("Tag"), say("F1"), say("Items"), say("Verdicts")]
+        )
+        self.lengths = PlainTable(
+            say("By length"), [say("Length"), say("F1"), say("Words"), say("Outputs")]
+        )
+        self.length_note = label("", "small", wrap=True)
+        scroller.box.addWidget(self.warning)
+        scroller.box.addWidget(task)
+        scroller.box.addWidget(self.coverage)
+        for title, table in (
+            (say("Outputs"), self.outputs),
+            (say("Items"), self.items),
+            (say("Tags and skills"), self.groups),
+        ):
+            card = Card(title)
+            card.add(table)
+            scroller.box.addWidget(card)
+        card = Card(say("Length"))
+        card.add(self.lengths)
+        card.add(self.length_note)
+        scroller.box.addWidget(card)
+        scroller.box.addStretch(1)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, theme.S, 0, 0)
+        outer.addWidget(scroller)
+
+    def set_hidden(self, hidden: bool) -> None:
+        """Whether names are hidden since one works blind."""
+        self._hidden = hidden
+
+    def show_rubric(self, rubric_id: str, judge: Judge) -> None:
+        """Reckon and show."""
+        self._generation += 1
+        generation = self._generation
+
+        def take(found: Numbers) -> None:
+            if generation == self._generation:
+                self._show(found)
+
+        run_query(self, read_numbers, self.session.workspace, rubric_id, judge).success(take)
+
+    def _show(self, found: Numbers) -> None:
+        self.warning.set_text(found.warning)
+        self.warning.setVisible(bool(found.warning))
+        rows = [_score_row(say("All"), found.task)]
+        if not self._hidden:
+            rows += [_score_row(name, score) for name, score in found.systems]
+        self.task.load(rows)
+        notes = list(found.task.notes)
+        without = found.task.components.get("without_na")
+        if without and without.get("f1") is not None:
+            notes.append(
+                say("Without items that are N/A on both sides F1 is {f1:.3f}.", f1=without["f1"])
+            )
+        if found.task.unscored:
+            notes.append(found.task.unscored)
+        self.notes.setText(" ".join(notes))
+        points = coverage_points(found.samples)
+        correct = {point.output_id: point.correctness for point in points}
+        self.coverage.load(
+            [
+                Point(
+                    point.coverage,
+                    point.correctness,
+                    say(
+                        "{name}: coverage {x:.2f}, correctness {y:.2f}",
+                        name=self._name(found, point.output_id),
+                        x=point.coverage,
+                        y=point.correctness,
+                    ),
+                )
+                for point in points
+            ],
+            (),
+            say("No output has been judged by this judge yet."),
+        )
+        self.outputs.load(
+            [
+                (
+                    self._name(found, sample.target.output_id),
+                    _number(sample.score.value),
+                    _number(sample.score.components.get("precision")),
+                    _number(sample.score.components.get("recall")),
+                    _number(sample.score.components.get("coverage")),
+                    _number(correct.get(sample.target.output_id)),
+                    str(sample.score.components.get("unscored_items", 0)),
+                )
+                for sample in found.samples
+            ],
+            [sample.target.output_id for sample in found.samples],
+        )
+        self.items.load(
+            [
+                (
+                    item.title,
+                    _interval(recall.mean, recall.low, recall.high),
+                    _interval(precision.mean, precision.low, precision.high),
+                    str(recall.n),
+                )
+                for item, recall, precision in item_means(found.samples).values()
+            ]
+        )
+        self.groups.load(
+            [
+                (row.name, _number(row.f1), str(row.items), str(row.verdicts))
+                for row in (*found.tags, *found.skills)
+            ]
+        )
+        self.lengths.load(
+            [
+                (
+                    f"{say(bins.side)}: {say(row.name)}",
+                    _number(row.f1),
+                    f"{row.low}–{row.high}",
+                    str(row.outputs),
+                )
+                for bins in found.lengths
+                for row in bins.rows
+            ]
+        )
+        self.length_note.setText(" ".join(bins.reason for bins in found.lengths if bins.reason))
+
+    def _name(self, found: Numbers, output_id: str) -> str:
+        name = found.names.get(output_id, "")
+        return shorten(name.split("\t")[1 if self._hidden else 0], 60) if name else output_id
+
+
+def read_numbers(workspace: Workspace, rubric_id: str, judge: Judge) -> Numbers:
+    """All numbers of a rubric under a judge."""
+    samples = tuple(samples_of(workspace, rubric_id, judge))
+    rows = workspace.query(
+        "SELECT o.id, o.run_id, o.pseudonym, e.title, y.name AS system FROM output o"
+        " JOIN example e ON e.id = o.example_id JOIN run r ON r.id = o.run_id"
+        " JOIN system y ON y.id = r.system_id JOIN rubric u ON u.task_id = e.task_id"
+        " WHERE u.id = ? AND o.deleted = 0",
+        (rubric_id,),
+    )
+    names = {
+        row["id"]: f"{row['title']} · {row['system']}\t{row['title']} · {row['pseudonym']}"
+        for row in rows
+    }
+    system_of = {row["id"]: row["system"] for row in rows}
+    runs: dict[str, set[str]] = {}
+    for row in rows:
+        runs.setdefault(row["system"], set()).add(row["run_id"])
+    mapped = {system_of.get(sample.target.output_id, "") for sample in samples}
+    systems = []
+    everywhere = 0
+    for system in sorted(filter(None, mapped)):
+        missing = sum(missing_outputs(workspace, rubric_id, run) for run in runs[system])
+        everywhere += missing
+        own = [s for s in samples if system_of.get(s.target.output_id) == system]
+        systems.append((system, task_score(own, judge, missing)))
+    return Numbers(
+        task=task_score(samples, judge, everywhere),
+        systems=tuple(systems),
+        samples=samples,
+        names=names,
+        tags=tuple(results_by_tag(samples)),
+        skills=tuple(results_by_skill(workspace, rubric_id, samples)),
+        lengths=tuple(length_bins(workspace, samples)),
+        warning=_warn(workspace, rubric_id, judge),
+    )
+
+
+def _warn(workspace: Workspace, rubric_id: str, judge: Judge) -> str:
+    """What to say before anybody relies on a judge that is no person."""
+    if judge.kind in ("person", "adjudication"):
+        return ""
+    expert = main_expert(workspace, rubric_id)
+    if expert is None:
+        return say("Nobody has checked this judge against a person: see Trust.")
+    trust = compare_judges(workspace, rubric_id, judge, expert, samples=200)
+    return "" if trust.belief == "believe" else trust.words
+
+
+def _score_row(name: str, score: MetricScore) -> tuple[str, ...]:
+    parts: Mapping[str, Any] = score.components
+    errors = parts.get("errors") or {}
+    cells = []
+    for key in _MEASURES:
+        value, error = parts.get(key), errors.get(key)
+        text = _number(value)
+        if value is not None and error is not None:
+            text += f" ± {error:.3f}"
+        cells.append(text)
+    outputs = count_of(int(parts.get("n", 0)), "output", "outputs")
+    return (name, *cells, outputs, str(parts.get("unscored_items", 0)))
+
+
+def _number(value: Any) -> str:
+    return "–" if value is None else f"{float(value):.3f}"
+
+
+def _interval(mean: float | None, low: float | None, high: float | None) -> str:
+    if mean is None:
+        return "–"
+    return f"{mean:.2f}" if low is None or high is None else f"{mean:.2f} [{low:.2f}, {high:.2f}]"
