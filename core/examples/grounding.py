@@ -133,7 +133,7 @@ def ground_text(
                 best.passage,
                 best.start,
                 best.end,
-                tuple(check_exactly(sentence, best.text)),
+                _differences(sentence, best.text),
             )
         )
     return made
@@ -180,6 +180,12 @@ def _find(passage: str, piece: str, after: int) -> tuple[int, int]:
     if start < 0:
         return after, min(len(passage), after + len(piece))
     return start, min(len(passage), start + len(piece) + 8)
+
+
+@lru_cache(maxsize=8192)
+def _differences(sentence: str, window: str) -> tuple[Difference, ...]:
+    """The exact checks, kept: a sentence that stays as it is costs nothing while others are edited."""
+    return tuple(check_exactly(sentence, window))
 
 
 @lru_cache(maxsize=4096)

@@ -13,14 +13,14 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.pages.drafts.positions import Positions
-from app.pages.drafts.tracked_editor import TrackedEditor
+from app.pages.drafts.tracked_editor import LongEditor, SupportMark, TrackedEditor, make_editor
 from app.text_offsets import OffsetMap
 from core.editing.tracked import Tracked, apply_patch
 
 
-@pytest.fixture
-def editor(qtbot: QtBot) -> TrackedEditor:
-    made = TrackedEditor("Section")
+@pytest.fixture(params=[TrackedEditor, LongEditor])
+def editor(qtbot: QtBot, request: pytest.FixtureRequest) -> TrackedEditor | LongEditor:
+    made = request.param("Section")
     made.person = "ann"
     qtbot.addWidget(made)
     made.resize(600, 300)
@@ -146,6 +146,27 @@ def test_random_keys_never_part_the_document_from_the_text(
             qtbot.keyClick(editor, Qt.Key.Key_Return)
         shows(editor)
         assert editor.tracked.original == original
+
+
+def test_verdicts_move_with_their_sentences(editor: TrackedEditor, qtbot: QtBot) -> None:
+    editor.load(Tracked("One is here. Two is there."))
+    editor.set_support([SupportMark(0, 12, "supported"), SupportMark(13, 26, "not_found")])
+    assert editor.support_at(2) == 0
+    assert editor.support_at(20) == 1
+    put_mark(editor, 12)
+    qtbot.keyClicks(editor, " And more.")
+    assert editor.support_at(len(editor.tracked.text)) == 1
+    put_mark(editor, 2)
+    qtbot.keyClicks(editor, "ly")
+    assert [number for _s, _e, _t, number in editor.support_marks] == [1]
+    editor.viewport().repaint()
+
+
+def test_a_very_long_section_gets_the_other_editor(qtbot: QtBot) -> None:
+    for length, kind in ((1000, TrackedEditor), (200_000, LongEditor)):
+        made = make_editor("Section", length)
+        qtbot.addWidget(made)
+        assert type(made) is kind
 
 
 @given(

@@ -13,38 +13,37 @@ from itertools import pairwise
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QMenu, QSplitter, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from app import theme
-from app.operations import run_job, run_query, run_verb
-from app.pages.drafts.assist import AssistDialog, PassageDialog, let_edit
-from app.pages.drafts.side_tabs import TOKENS, ChangesTab, CritiqueTab, SupportTab
-from app.pages.drafts.tracked_editor import LONG, SupportMark, TrackedEditor
-from app.pages.drafts.work import SupportAnswer, criticise, judge_support, read_studio
+from app.operations import run_query, run_verb
+from app.pages.drafts.assist import PassageDialog
+from app.pages.drafts.side_tabs import TOKENS
+from app.pages.drafts.studio_model import ModelWork
+from app.pages.drafts.studio_view import StudioView
+from app.pages.drafts.tracked_editor import (
+    LONG,
+    LongEditor,
+    SupportMark,
+    TrackedEditor,
+    make_editor,
+)
+from app.pages.drafts.work import SupportAnswer, judge_support, read_studio
 from app.session import Session
 from app.strings import count_of, say
-from app.widgets.basics import Card, ElidedLabel, Scroller, clear_layout, label, row
-from app.widgets.buttons import Button, IconButton
-from app.widgets.editors import SaveLabel, Saver
-from app.widgets.notice import Notice
-from app.widgets.reader import Mark, Reader
+from app.widgets.basics import clear_layout, label
+from app.widgets.editors import Saver
+from app.widgets.reader import Mark
 from core.changes import Changes, Outcome
-from core.editing.assistant import AssistantEdit
 from core.errors import ConflictError, NotFoundError
 from core.examples.grounding import Grounded
 from core.examples.post_edit import (
     PostEditState,
     SectionEdit,
-    add_critique,
     add_time,
-    confirm_edit_types,
-    note_change,
     post_edit_section,
     save_as_example,
-    settle_critique,
 )
-from core.metrics.nltk_words import split_sentences
 from core.ports import Cancellation
 from core.storage.transaction import Transaction
 from core.storage.workspace import Workspace
@@ -57,8 +56,6 @@ _CHANGES_MILLISECONDS = 250
 _BREAK_SECONDS = 120.0
 #: Of a very long section so much around the writing mark is judged.
 _JUDGED = 12_000
-#: Narrower than this there are two columns.
-_COMPACT_BELOW = 1000
 
 
 class _Head:
@@ -68,7 +65,7 @@ class _Head:
         self.value = value
 
 
-class Studio(QWidget):
+class Studio(StudioView, ModelWork):
     """Edits one draft. ``left`` asks for the drafts again, ``saved`` carries the example's id."""
 
     left = Signal()
@@ -82,7 +79,7 @@ class Studio(QWidget):
         self._head = _Head("")
         self._names: Mapping[str, str] = {}
         self._notes: dict[str, ChangeNote] = {}
-        self._editors: list[TrackedEditor] = []
+        self._editors: list[TrackedEditor | LongEditor] = []
         self._focused = 0
         self._generation = 0
         self._answer = SupportAnswer(())
@@ -93,27 +90,32 @@ class Studio(QWidget):
         self.saver = Saver(session, self._start_saving, self)
         self._support_timer = self._timer(_SUPPORT_MILLISECONDS, self._judge)
         self._changes_timer = self._timer(_CHANGES_MILLISECONDS, self._show_changes)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(theme.S)
-        box.addLayout(self._make_head())
-        self.notice = Notice("", "warning")
-        self.notice.hide()
-        box.addWidget(self.notice)
-        self.split = split = QSplitter(Qt.Orientation.Horizontal)
-        split.setChildrenCollapsible(False)
-        split.setHandleWidth(theme.M)
-        for part, share in (
-            (self._make_evidence(), 5),
-            (self._make_text(), 10),
-            (self._make_sides(), 5),
-        ):
-            split.addWidget(part)
-            split.setStretchFactor(split.count() - 1, share)
-        split.setSizes([280, 560, 290])
-        box.addWidget(split, 1)
+        self.build_view(self.saver)
+        self._connect()
 
     # -- building ------------------------------------------------------------------------
+
+    def _connect(self) -> None:
+        keys = self.session.shortcuts
+        self.back_button.clicked.connect(self.left)
+        self.save_button.clicked.connect(self.save_example)
+        self.show_button.clicked.connect(self.show_passage)
+        self.model_button.clicked.connect(self.ask_model)
+        for button, step in ((self.previous_button, -1), (self.next_button, 1)):
+            button.clicked.connect(partial(self.step_change, step))
+        keys.bind(self, "drafts.next-change", partial(self.step_change, 1))
+        keys.bind(self, "drafts.previous-change", partial(self.step_change, -1))
+        for button, accepted in ((self.accept_button, True), (self.reject_button, False)):
+            button.clicked.connect(partial(self.decide, accepted))
+        self.all_menu.addAction(say("Accept all changes"), partial(self.decide_all, True))
+        self.all_menu.addAction(say("Reject all changes"), partial(self.decide_all, False))
+        self.support.chosen.connect(self._go_to_claim)
+        self.critique.asked.connect(self.ask_critique)
+        self.critique.settled.connect(self._settle)
+        self.changes.chosen.connect(self._go_to_change)
+        self.changes.typed.connect(self._note_type)
+        self.changes.commented.connect(self._note_comment)
+        self.changes.confirm_all.connect(self._confirm_types)
 
     def _timer(self, milliseconds: int, slot: Any) -> QTimer:
         timer = QTimer(self)
@@ -122,110 +124,6 @@ class Studio(QWidget):
         timer.timeout.connect(slot)
         return timer
 
-    def _make_head(self) -> Any:
-        keys = self.session.shortcuts
-        self.back_button = Button(say("Compare drafts"), icon="chevron-left")
-        self.back_button.clicked.connect(self.left)
-        self.title = ElidedLabel()
-        self.title.setProperty("role", "muted")
-        self.save_button = Button(
-            say("Save example"), "primary", shortcuts=keys, action="drafts.save"
-        )
-        self.save_button.clicked.connect(self.save_example)
-        line = row(self.back_button, self.title, SaveLabel(self.saver), self.save_button)
-        line.setStretch(1, 1)
-        return line
-
-    def _make_evidence(self) -> QWidget:
-        self.evidence_card = Card(say("Evidence"))
-        self.evidence = Reader(say("Passages"))
-        self.show_button = Button(say("Show in the document"), icon="documents")
-        self.show_button.clicked.connect(self.show_passage)
-        self.evidence_card.add(self.evidence, 1)
-        self.evidence_card.add(row(self.show_button, None))
-        return self.evidence_card
-
-    def _make_text(self) -> QWidget:
-        keys = self.session.shortcuts
-        card = Card()
-        card.setAccessibleName(say("Post-edit"))
-        self.text_title = ElidedLabel()
-        self.text_title.setProperty("role", "small")
-        self.previous_button = IconButton("chevron-left", say("Change before"))
-        self.next_button = IconButton("chevron-right", say("Next change"))
-        self.previous_button.clicked.connect(partial(self.step_change, -1))
-        self.next_button.clicked.connect(partial(self.step_change, 1))
-        self.accept_button = Button(say("Accept"), shortcuts=keys, action="drafts.accept")
-        self.reject_button = Button(say("Reject"), shortcuts=keys, action="drafts.reject")
-        self.accept_button.clicked.connect(partial(self.decide, True))
-        self.reject_button.clicked.connect(partial(self.decide, False))
-        self.all_button = Button(say("All"), "quiet", icon="chevron-down")
-        self.all_button.setAccessibleName(say("Accept or reject all"))
-        menu = QMenu(self.all_button)
-        menu.addAction(say("Accept all changes"), partial(self.decide_all, True))
-        menu.addAction(say("Reject all changes"), partial(self.decide_all, False))
-        self.all_button.setMenu(menu)
-        self.model_button = Button(
-            say("Edit with the model"), icon="edit", shortcuts=keys, action="drafts.assist"
-        )
-        self.model_button.clicked.connect(self.ask_model)
-        keys.bind(self, "drafts.next-change", partial(self.step_change, 1))
-        keys.bind(self, "drafts.previous-change", partial(self.step_change, -1))
-        head = row(self.text_title, self.previous_button, self.next_button)
-        head.setStretch(0, 1)
-        for part in (self.accept_button, self.reject_button):
-            head.addWidget(part)
-        card.add(head)
-        self.sections = Scroller()
-        self.sections.box.setSpacing(theme.S)
-        card.add(self.sections, 1)
-        card.add(row(self.model_button, None, self.all_button))
-        return card
-
-    def _make_sides(self) -> QWidget:
-        self.support = SupportTab()
-        self.support.chosen.connect(self._go_to_claim)
-        self.critique = CritiqueTab()
-        self.critique.asked.connect(self.ask_critique)
-        self.critique.settled.connect(self._settle)
-        self.changes = ChangesTab()
-        self.changes.chosen.connect(self._go_to_change)
-        self.changes.typed.connect(self._note_type)
-        self.changes.commented.connect(self._note_comment)
-        self.changes.confirm_all.connect(self._confirm_types)
-        self.tabs = QTabWidget()
-        self.tabs.setAccessibleName(say("Beside the text"))
-        for tab, words in (
-            (self.support, say("Support")),
-            (self.critique, say("Critique")),
-            (self.changes, say("Changes")),
-        ):
-            self.tabs.addTab(tab, words)
-        card = Card()
-        card.setAccessibleName(say("Support, critique and changes"))
-        card.add(self.tabs, 1)
-        return card
-
-    def _set_compact(self, compact: bool) -> None:
-        """Where there is no room for three columns, the evidence is the first tab of the right one."""
-        if compact == (self.tabs.indexOf(self.evidence_card) >= 0):
-            return
-        if compact:
-            self.tabs.insertTab(0, self.evidence_card, say("Evidence"))
-            self.split.setSizes([420, 380])
-        else:
-            self.tabs.removeTab(0)
-            self.split.insertWidget(0, self.evidence_card)
-            self.split.setStretchFactor(0, 5)
-            self.split.setStretchFactor(1, 10)
-            self.split.setStretchFactor(2, 5)
-            self.split.setSizes([280, 560, 290])
-            self.evidence_card.show()
-        self.evidence_card.setProperty("role", "" if compact else "card")
-        margins = (0, theme.S, 0, 0) if compact else (theme.L, theme.M, theme.L, theme.L)
-        self.evidence_card.box.setContentsMargins(*margins)
-        self.evidence_card.style().polish(self.evidence_card)
-
     # -- for the page --------------------------------------------------------------------
 
     @property
@@ -233,7 +131,7 @@ class Studio(QWidget):
         return self._wanted
 
     @property
-    def editors(self) -> list[TrackedEditor]:
+    def editors(self) -> list[TrackedEditor | LongEditor]:
         return self._editors
 
     def open(self, post_edit_id: str) -> None:
@@ -271,7 +169,7 @@ class Studio(QWidget):
     def save_example(self) -> None:
         """Save what stands as an example of the task."""
         self.flush()
-        self.notice.hide()
+        self.warn("")
         run_verb(self, say("Save example"), save_as_example, self._wanted).success(
             self._saved_example
         ).failure(self._warn)
@@ -320,44 +218,6 @@ class Studio(QWidget):
         for editor in self._editors:
             editor.decide_all(accepted=accepted)
         self.saver.flush()
-
-    def ask_model(self) -> None:
-        """Let the model edit the selection, or the sentence at the writing mark."""
-        if self._state is None or not self._editors:
-            return
-        editor = self._editors[self._focused]
-        start, end = editor.selection
-        if start == end:
-            start, end = _sentence_at(editor.tracked.text, start)
-            editor.select(start, end)
-        text = editor.selected_text()
-        if text.strip():
-            AssistDialog(
-                self,
-                text,
-                self._state.request.evidence,
-                self._evidence_place,
-                partial(self._run_model, editor, start, end, text),
-            ).open()
-
-    def ask_critique(self) -> None:
-        """Let the model criticise the text as it stands."""
-        if self._state is None:
-            return
-        sections = [
-            SectionText(title=title, text=editor.tracked.current)
-            for title, editor in zip(self._state.titles, self._editors, strict=True)
-        ]
-        self.critique.ask.setEnabled(False)
-        run_job(
-            self,
-            say("Criticising"),
-            criticise,
-            self.session.workspace,
-            self.session.models,
-            self._wanted,
-            sections,
-        ).success(self._keep_critique).end(partial(self.critique.ask.setEnabled, True))
 
     def show_passage(self) -> None:
         """Show the passage in its document's page."""
@@ -424,7 +284,7 @@ class Studio(QWidget):
                 words = say("What goes in") if number == 0 else say("What comes out")
                 self.sections.box.addWidget(label(words.upper(), "overline"))
             self.sections.box.addWidget(label(title, "strong"))
-            editor = TrackedEditor(title)
+            editor = make_editor(title, len(state.texts[number].text))
             editor.person = self.session.person_id
             editor.edited.connect(partial(self._on_edited, number))
             editor.moved.connect(partial(self._on_moved, number))
@@ -501,8 +361,7 @@ class Studio(QWidget):
         self.saved.emit(outcome.value.id)
 
     def _warn(self, error: BaseException) -> None:
-        self.notice.set_text(str(error))
-        self.notice.show()
+        self.warn(str(error))
 
     # -- while editing -------------------------------------------------------------------
 
@@ -620,79 +479,13 @@ class Studio(QWidget):
             editor.select(found.start, found.end)
             self._reveal(editor)
 
-    def _reveal(self, editor: TrackedEditor) -> None:
+    def _reveal(self, editor: TrackedEditor | LongEditor) -> None:
         """Scroll the page so that the writing mark of an editor shows."""
         place = editor.cursorRect().center()
         inside = editor.viewport().mapTo(self.sections.widget(), place)
         self.sections.ensureVisible(inside.x(), inside.y(), 0, theme.current().px(60))
 
-    # -- notes, critique, the model ------------------------------------------------------
-
-    def _note_type(self, change: str, edit_type: str) -> None:
-        run_verb(
-            self, say("Type of a change"), note_change, self._wanted, change, edit_type=edit_type
-        )
-
-    def _note_comment(self, change: str, comment: str) -> None:
-        run_verb(
-            self, say("Comment on a change"), note_change, self._wanted, change, comment=comment
-        )
-
-    def _confirm_types(self) -> None:
-        self.saver.flush()
-        run_verb(self, say("Confirm types"), confirm_edit_types, self._wanted)
-
-    def _settle(self, point: str, state: str) -> None:
-        run_verb(self, say("Settle a point"), settle_critique, point, state)
-
-    def _keep_critique(self, answer: tuple[list[str], str]) -> None:
-        points, model = answer
-        if points:
-            run_verb(self, say("Critique"), add_critique, self._wanted, points, model)
-        else:
-            self.critique.note.setText(say("The model named no fault."))
-            self.critique.note.show()
-
-    def _run_model(
-        self,
-        editor: TrackedEditor,
-        start: int,
-        end: int,
-        text: str,
-        instruction: str,
-        references: list[str],
-    ) -> None:
-        run_job(
-            self,
-            say("Editing"),
-            let_edit,
-            self.session.models,
-            text,
-            instruction,
-            references,
-        ).success(partial(self._take_edit, editor, start, end))
-
-    def _take_edit(self, editor: TrackedEditor, start: int, end: int, made: AssistantEdit) -> None:
-        if editor not in self._editors:
-            return
-        editor.select(start, end)
-        if editor.selected_text() != made.before:
-            self.notice.set_text(say("The text changed meanwhile; the model's edit is left out."))
-            self.notice.show()
-            return
-        if made.after == made.before:
-            self.notice.set_text(say("The model would change nothing."))
-            self.notice.show()
-            return
-        self.notice.hide()
-        editor.replace(start, end, made.after, source="assistant", action="assistant")
-        self.saver.flush()
-        self._reveal(editor)
-        self.tabs.setCurrentWidget(self.changes)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._set_compact(event.size().width() < theme.current().px(_COMPACT_BELOW))
+    # -- elsewhere -----------------------------------------------------------------------
 
     def _add_menu_actions(self, menu: QMenu) -> None:
         menu.addAction(say("Accept the change"), partial(self.decide, True))
@@ -709,17 +502,3 @@ def _save(
 
 def _count_time(workspace: Workspace, post_edit_id: str, seconds: float) -> None:
     workspace.transact_job("Time", "", add_time, post_edit_id, seconds)
-
-
-def _sentence_at(text: str, place: int) -> tuple[int, int]:
-    """The sentence around a place of the displayed text."""
-    start = text.rfind("\n", 0, place) + 1
-    end = text.find("\n", place)
-    end = len(text) if end < 0 else end
-    at = start
-    for sentence in split_sentences(text[start:end]):
-        begin = text.find(sentence, at)
-        at = begin + len(sentence)
-        if begin <= place <= at:
-            return begin, at
-    return start, end
