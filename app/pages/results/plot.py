@@ -18,6 +18,7 @@ from app.pages.results.table import Results, describe_cell, measure_title
 from app.strings import format_number, say, shorten
 from app.widgets.basics import Card
 from app.widgets.buttons import IconButton
+from core.errors import BugError
 
 _ROW, _AXIS = 40, 44
 _NAME, _LONG_NAME = 22, 36
@@ -41,7 +42,7 @@ class Figure(Card):
 
     def lines(self) -> Lines:
         """The numbers behind the figure, a heading first."""
-        raise NotImplementedError
+        raise BugError(f"{type(self).__name__} gives no numbers.")
 
     @Slot()
     def save(self) -> None:
