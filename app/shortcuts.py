@@ -142,6 +142,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("checklists.next", "Next item", ("J",), "Checklists"),
     Action("checklists.previous", "Item before", ("K",), "Checklists"),
     Action("checklists.finish", "Finish the checklist", ("Ctrl+Return",), "Checklists"),
+    Action("checklists.check", "Check the checklist against its text", ("C",), "Checklists"),
     Action("checklists.next-text", "Next text", ("Ctrl+PgDown",), "Checklists"),
     Action("checklists.previous-text", "Text before", ("Ctrl+PgUp",), "Checklists"),
     Action("checklists.run", "Map and judge by model", ("Ctrl+R",), "Checklists"),

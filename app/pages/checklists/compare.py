@@ -14,7 +14,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QSplitter, QVBoxLayout, QWidget
 
 from app import theme
-from app.operations import run_query, run_verb
+from app.operations import run_job, run_query, run_verb
 from app.pages.checklists.reading import Comparison, Side, TextRow, read_comparison
 from app.pages.checklists.result_list import ResultList, ResultModel, ResultRow
 from app.pages.checklists.text_view import TextView
@@ -25,6 +25,8 @@ from app.widgets.basics import Card, ElidedLabel, Scroller, label, row
 from app.widgets.buttons import Button
 from app.widgets.editors import LineEditor
 from app.widgets.inputs import ComboBox
+from app.widgets.notice import Notice
+from core.checklists.checks import CoverageCheck, EntryCheck, check_and_keep, check_coverage
 from core.checklists.judging import clear_verdict, record_verdict
 from core.checklists.scores import ItemResult, Judge, Status
 from core.checklists.verbs import (
@@ -36,17 +38,19 @@ from core.checklists.verbs import (
     start_checklist,
     write_entry,
 )
+from core.ports import Cancellation, ProgressCallback
 from core.storage.transaction import Transaction
+from core.storage.workspace import Workspace
 from core.types import RubricItem
 from core.types.rubrics import ChecklistEntry
 
-#: Key, (recall, precision, contradicted), name.
+#: Key, (recall, precision, contradicted), what the output does, and that in short.
 VERDICTS = (
-    ("same", (True, True, False), "Says the same"),
-    ("less", (False, True, False), "Says less"),
-    ("more", (True, False, False), "Says more"),
-    ("other", (False, False, False), "Says something else"),
-    ("against", (False, False, True), "Contradicts it"),
+    ("same", (True, True, False), "Says the same", "Same"),
+    ("less", (False, True, False), "Says less", "Less"),
+    ("more", (True, False, False), "Says more", "More"),
+    ("other", (False, False, False), "Says something else", "Other"),
+    ("against", (False, False, True), "Contradicts it", "Against"),
 )
 
 
@@ -110,7 +114,7 @@ class CompareView(QWidget):
         self._comparison: Comparison | None = None
         self._generation = 0
         self._side = "output"
-        self._wanted_item = ""
+        self._unused: dict[str, CoverageCheck] = {}
         self.reference = TextSide(say("Reference"))
         self.output = TextSide(say("Output"))
         self.reference.chosen.connect(partial(self._choose, "reference"))
@@ -127,6 +131,9 @@ class CompareView(QWidget):
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, theme.S, 0, 0)
         outer.setSpacing(theme.S)
+        self.notice = Notice("", "info")
+        self.notice.hide()
+        outer.addWidget(self.notice)
         outer.addWidget(split, 1)
         self.activate("output")
 
@@ -138,6 +145,8 @@ class CompareView(QWidget):
         self._rubric_id, self._row, self._judge = rubric_id, text, judge
         if other:
             self._choices = {"reference": "", "output": ""}
+            self._unused = {}
+            self.notice.hide()
         self.reload()
 
     def reload(self) -> None:
@@ -222,6 +231,16 @@ class CompareView(QWidget):
         run_verb(self, say("Finish checklist"), finish_checklist, side.checklist.id)
 
     @Slot()
+    def check(self) -> None:
+        """Look which entries are not in the text, and which sentences no entry rests on."""
+        self._check(None)
+
+    @Slot()
+    def check_with_model(self) -> None:
+        """The same, and let the model look for items that may have been missed."""
+        self._check(self.session.models)
+
+    @Slot()
     def switch_side(self) -> None:
         """Go to the other text."""
         self.activate("output" if self._side == "reference" else "reference")
@@ -254,13 +273,13 @@ class CompareView(QWidget):
                 pair.open or say("There is nothing to judge: a side has nothing on this item.")
             )
             return
-        recall, precision, contradicted = next(v for key, v, _ in VERDICTS if key == name)
+        recall, precision, contradicted = next(v for key, v, _, _ in VERDICTS if key == name)
         assert found.reference.checklist is not None
         assert found.output.checklist is not None
         run_verb(
             self,
             say("Judge {title}", title=shorten(item.title, 30)),
-            record_verdict,
+            _judge_item,
             found.reference.checklist.id,
             found.output.checklist.id,
             item.id,
@@ -324,23 +343,29 @@ class CompareView(QWidget):
         scroller.box.addStretch(1)
         card.add(scroller, 2)
         self.buttons: dict[str, Button] = {}
-        lines: list[tuple[tuple[str, str, Any], ...]] = [
+        mapping = (
+            ("fill", say("Fill"), say("Fill the item with the selection"), self.fill),
+            ("add", say("Add"), say("Add the selection to the item"), self.add),
+            ("na", say("N/A"), say("Nothing in the text on the item"), self.mark_na),
             (
-                ("fill", say("Fill"), self.fill),
-                ("add", say("Add"), self.add),
-                ("na", say("N/A"), self.mark_na),
-                ("not-applicable", say("Not applicable"), self.mark_not_applicable),
+                "not-applicable",
+                say("Not applicable"),
+                say("The item does not apply"),
+                self.mark_not_applicable,
             ),
-            tuple((key, say(words), partial(self.judge, key)) for key, _, words in VERDICTS[:2]),
-            tuple((key, say(words), partial(self.judge, key)) for key, _, words in VERDICTS[2:4]),
-            tuple((key, say(words), partial(self.judge, key)) for key, _, words in VERDICTS[4:]),
-        ]
-        for group in lines:
+        )
+        judging = tuple(
+            (key, say(short), say(words), partial(self.judge, key))
+            for key, _, words, short in VERDICTS
+        )
+        for group in (mapping, judging[:3], judging[3:]):
             made = []
-            for key, words, slot in group:
-                button = Button(words, "choice")
+            for key, short, words, slot in group:
+                button = Button(short, "choice")
+                button.setToolTip(words)
+                button.setAccessibleName(words)
                 button.set_hint(keys.hint(f"checklists.{key}"))
-                button.setCheckable(key in {name for name, _, _ in VERDICTS})
+                button.setCheckable(group is not mapping)
                 button.clicked.connect(slot)
                 self.buttons[key] = button
                 made.append(button)
@@ -429,7 +454,12 @@ class CompareView(QWidget):
                         last.append((start, end, "accent_soft", "accent", True, False))
                     else:
                         spans.append((start, end, look.ground, "text", look.underline, False))
-            view.set_spans([*spans, *last])
+            checked = self._unused.get("output" if view is self.output.view else "reference")
+            grey = [
+                (start, end, "hover", "muted", False, False)
+                for start, end in (checked.sentences if checked else ())
+            ]
+            view.set_spans([*grey, *spans, *last])
 
     @Slot(str)
     def _on_item(self, _item_id: str) -> None:
@@ -471,7 +501,7 @@ class CompareView(QWidget):
             next((r for r in found.own.items if r.item.id == item.id), None) if found.own else None
         )
         given = own.verdicts[0] if own and own.verdicts else None
-        for key, (recall, precision, against), _ in VERDICTS:
+        for key, (recall, precision, against), _, _ in VERDICTS:
             button = self.buttons[key]
             button.setChecked(
                 given is not None
@@ -556,6 +586,29 @@ class CompareView(QWidget):
             self.list.setFocus()
             self.next_item()
 
+    def _check(self, models: Any) -> None:
+        side, name = self._active(), self._side
+        if side is None or side.checklist is None:
+            self.said.emit(say("Map an item first."))
+            return
+
+        def take(found: tuple[list[EntryCheck], CoverageCheck]) -> None:
+            self._unused[name] = found[1]
+            self.notice.set_text(_check_words(*found))
+            self.notice.show()
+            self._show_marks()
+
+        run_job(
+            self,
+            say("Checking the checklist"),
+            _run_checks,
+            self.session.workspace,
+            models,
+            side.checklist.id,
+            self.session.person_id,
+            noun="items",
+        ).success(take)
+
     def _map(self, words: str, side: Side, item_id: str, what: str, **fields: Any) -> None:
         checklist_id = side.checklist.id if side.checklist and not side.stale else ""
         if not checklist_id:
@@ -579,6 +632,60 @@ def _map_item(
     if what == "write":
         return write_entry(tx, checklist_id, item_id, fields["text"])
     return mark_entry(tx, checklist_id, item_id, fields["state"])
+
+
+def _run_checks(
+    workspace: Workspace,
+    models: Any,
+    checklist_id: str,
+    person_id: str,
+    *,
+    progress: ProgressCallback,
+    cancel: Cancellation,
+) -> tuple[list[EntryCheck], CoverageCheck]:
+    checks = check_and_keep(workspace, checklist_id, person=person_id, cancel=cancel)
+    generator = models.generator() if models is not None else None
+    coverage = check_coverage(workspace, checklist_id, generator, progress=progress, cancel=cancel)
+    return checks, coverage
+
+
+def _check_words(checks: list[EntryCheck], coverage: CoverageCheck) -> str:
+    """What the checks found, in a few sentences."""
+    lost = [check.item.title for check in checks if check.support == "not found"]
+    other = [f"{check.item.title}: {check.differences[0]}" for check in checks if check.differences]
+    parts = []
+    if lost:
+        parts.append(say("Not word for word in the text: {titles}.", titles="; ".join(lost[:8])))
+    else:
+        parts.append(say("Every entry is in the text."))
+    if other:
+        parts.append(say("Otherwise in the text: {words}.", words="; ".join(other[:4])))
+    if coverage.share_used is not None:
+        parts.append(
+            say(
+                "{share:.0%} of the sentences are behind an entry; the others are grey.",
+                share=coverage.share_used,
+            )
+        )
+    if coverage.suspected:
+        names = "; ".join(f"{item.title} ({share:.0%})" for item, share in coverage.suspected[:8])
+        parts.append(say("The model sees something on: {names}.", names=names))
+    return " ".join(parts)
+
+
+def _judge_item(
+    tx: Transaction,
+    reference_id: str,
+    output_checklist_id: str,
+    item_id: str,
+    *,
+    adjudicate: bool,
+    **verdict: Any,
+) -> None:
+    """One's own verdict; where judges differ it also settles the item."""
+    record_verdict(tx, reference_id, output_checklist_id, item_id, **verdict)
+    if adjudicate:
+        record_verdict(tx, reference_id, output_checklist_id, item_id, adjudicate=True, **verdict)
 
 
 def _words(entry: ChecklistEntry | None) -> str:

@@ -107,11 +107,12 @@ class Page(BasePage):
             ("next", view.next_item),
             ("previous", view.previous_item),
             ("finish", view.finish),
+            ("check", view.check),
             ("next-text", self.next_text),
             ("previous-text", self.previous_text),
         ):
             keys.bind(self, f"checklists.{action}", slot)
-        for name, _, _ in VERDICTS:
+        for name, *_ in VERDICTS:
             keys.bind(self, f"checklists.{name}", partial(view.judge, name))
 
     # -- the page's contract -------------------------------------------------------------
@@ -153,6 +154,8 @@ class Page(BasePage):
                 (say("Map and judge by model"), self.show_run, "run"),
                 (say("Fill the item with the selection"), view.fill, "fill"),
                 (say("Finish the checklist"), view.finish, "finish"),
+                (say("Check the checklist against its text"), view.check, "check"),
+                (say("Look for missed items with the model"), view.check_with_model, ""),
                 (say("Next text"), self.next_text, "next-text"),
                 (say("Next text on which judges differ"), self.next_disputed, ""),
                 (say("Draw outputs for checking"), self.trust.draw, ""),
