@@ -32,6 +32,7 @@ def build_parser() -> argparse.ArgumentParser:
         judge,
         metrics,
         models,
+        rubrics,
         runs,
         safety,
         workspaces,
@@ -44,7 +45,19 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"rifugio {VERSION}")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=_Parser)
-    for module in (demo, workspaces, safety, models, exchange, documents, graphs, runs, edit, judge):
+    for module in (
+        demo,
+        workspaces,
+        safety,
+        models,
+        exchange,
+        documents,
+        graphs,
+        runs,
+        edit,
+        judge,
+        rubrics,
+    ):
         module.add_parsers(verbs)
     metrics.add_metric_parser(verbs)
     metrics.add_agreement_parser(verbs)

@@ -132,7 +132,11 @@ def add_rubric_file(tx: Transaction, found: RubricFile, *, task: str = "") -> Ru
     if found.items:
         add_rubric_items(tx, rubric.id, found.items)
     for sample, drafts in found.own_items.items():
-        example = example_of_sample(tx, rubric.task_id, sample)
+        try:
+            example = example_of_sample(tx, rubric.task_id, sample)
+        except NotFoundError:
+            # Its items would count for no example here; its checklist is reported as left out.
+            continue
         for item in add_rubric_items(tx, rubric.id, drafts):
             assign_rubric_item(tx, item.id, example.id)
     return rubric
