@@ -17,3 +17,6 @@ def climb(db: Database) -> None:
         ) STRICT
         """
     )
+    db.execute(
+        "INSERT INTO head (origin, seq, hash) SELECT origin, max(seq), hash FROM change GROUP BY origin"
+    )
