@@ -27,7 +27,7 @@ from core.ports import (
     no_progress,
 )
 from core.runs.long_inputs import fit_input
-from core.runs.prompts import example_prompt
+from core.runs.prompts import example_prompt, writes_sections
 from core.runs.verbs import DEFAULT_PARAMS, task_and_field
 from core.storage.transaction import Transaction
 from core.storage.workspace import Workspace
@@ -164,20 +164,20 @@ def _write_output(
             messages = bench_messages(run, example)
             written = _write_whole(generator, messages, run.signature["params"], stream, cancel)
         else:
-            wanted = partial(_wanted_sections, params, task)
+            wanted = _wanted_sections(prompt, task)
             fitted = fit_input(
                 generator,
                 str(run.signature.get("context_policy", "refuse")),
-                partial(_longest_prompt, prompt, task, field, wanted()),
+                partial(_longest_prompt, prompt, task, field, wanted),
                 example,
-                room=_least_room(params, len(wanted())),
+                room=_least_room(params, len(wanted)),
                 passages=int(params["retrieve"]),
             )
             meta |= fitted.meta
             example = fitted.example
             parts = fitted.parts or (example,)
             texts = [
-                _write_part(generator, prompt, task, field, part, params, wanted(), stream, cancel)
+                _write_part(generator, prompt, task, field, part, params, wanted, stream, cancel)
                 for part in parts
             ]
             written = texts[0] if len(texts) == 1 else _join_parts(texts)
@@ -209,9 +209,13 @@ def _write_output(
     )
 
 
-def _wanted_sections(params: Mapping[str, Any], task: Task) -> tuple[SectionSpec, ...]:
-    """The sections asked for one by one; () for one answer."""
-    return task.output_sections if params["mode"] == "sections" else ()
+def _wanted_sections(prompt: str, task: Task) -> tuple[SectionSpec, ...]:
+    """The sections asked for one by one; () for one answer. A task without sections gets one."""
+    if not writes_sections(prompt):
+        return ()
+    if not task.output_sections:
+        return (SectionSpec(title="Answer"),)
+    return task.output_sections
 
 
 def _longest_prompt(
@@ -241,7 +245,10 @@ def _write_part(
     cancel: Cancellation,
 ) -> _Written:
     if wanted:
-        return _write_sections(generator, prompt, task, field, example, params, stream, cancel)
+        return _write_sections(
+            generator, prompt, replace(task, output_sections=tuple(wanted)), field, example,
+            params, stream, cancel,
+        )  # fmt: skip
     messages = example_prompt(prompt, task, field, example)
     return _write_whole(generator, messages, params, stream, cancel)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from jinja2 import FileSystemLoader, StrictUndefined, TemplateError
+from jinja2 import FileSystemLoader, StrictUndefined, TemplateError, meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from core.errors import NotFoundError, UsageError
@@ -41,6 +41,14 @@ def prompt_hash(name: str) -> str:
     _require(name)
     text = resource_path("prompts", f"{name}.j2").read_text(encoding="utf-8")
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+@cache
+def writes_sections(name: str) -> bool:
+    """Whether a prompt asks for one section at a time, which it shows by using ``section``."""
+    _require(name)
+    source = resource_path("prompts", f"{name}.j2").read_text(encoding="utf-8")
+    return "section" in meta.find_undeclared_variables(_environment().parse(source))
 
 
 def render_prompt(name: str, values: Mapping[str, Any]) -> tuple[Message, ...]:

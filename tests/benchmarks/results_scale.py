@@ -184,7 +184,7 @@ def window_stall(path: Path) -> tuple[float, float]:
     for order in (Qt.SortOrder.DescendingOrder, Qt.SortOrder.AscendingOrder):
         page.behind.sort(1, order)
         spin(1200)
-    page.split_box.choose("length")
+    page.split_box.setCurrentIndex(page.split_box.findData("length"))
     spin(4000)
     timer.stop()
     window.close()

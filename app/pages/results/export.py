@@ -10,8 +10,11 @@ from typing import Any
 
 import pyqtgraph as pg
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
 
+from app import theme
 from app.operations import run_query
 from app.pages.results.table import plain_cell
 from app.strings import say
@@ -27,19 +30,31 @@ Lines = Sequence[Sequence[Any]]
 
 def svg_bytes(plot: pg.PlotWidget) -> bytes:
     """The plot as drawn, as SVG without references to anything outside."""
-    from pyqtgraph.exporters import SVGExporter
-
-    made = SVGExporter(plot.getPlotItem()).export(toBytes=True)
-    return made if isinstance(made, bytes) else str(made).encode()
+    data = QByteArray()
+    buffer = QBuffer(data)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    generator = QSvgGenerator()
+    generator.setOutputDevice(buffer)
+    generator.setSize(plot.size())
+    generator.setViewBox(plot.rect())
+    generator.setTitle(plot.accessibleName())
+    generator.setDescription(plot.accessibleDescription())
+    painter = QPainter(generator)
+    plot.render(painter)
+    painter.end()
+    buffer.close()
+    return bytes(data.data())
 
 
 def png_bytes(plot: pg.PlotWidget) -> bytes:
     """The plot as drawn, twice as large as on the screen."""
-    from pyqtgraph.exporters import ImageExporter
-
-    exporter = ImageExporter(plot.getPlotItem())
-    exporter.parameters()["width"] = max(200, plot.width() * _PNG_SCALE)
-    image = exporter.export(toBytes=True)
+    image = QImage(plot.size() * _PNG_SCALE, QImage.Format.Format_ARGB32)
+    image.setDevicePixelRatio(_PNG_SCALE)
+    image.fill(theme.current().color("surface"))
+    painter = QPainter(image)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    plot.render(painter)
+    painter.end()
     data = QByteArray()
     buffer = QBuffer(data)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)

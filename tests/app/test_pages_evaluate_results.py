@@ -1,0 +1,352 @@
+"""The Results page's splits, views, comparison, tags, figures and reports; Runs' experiment, judge and
+import dialogs; disputed pairs."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from app.pages.results.compare import CompareDialog, DifferenceDialog
+from app.pages.results.output_dialog import OutputDialog
+from app.pages.results.page import behind_filter
+from app.pages.results.report_dialog import ReportDialog, write_report_file
+from app.pages.results.table import SPLITS
+from app.pages.review.adjudicate import AdjudicateDialog
+from app.pages.runs.experiment_dialog import ExperimentDialog
+from app.pages.runs.import_dialog import ImportOutputsDialog
+from app.pages.runs.judge_dialog import JudgeDialog
+from app.widgets.inputs import ComboBox
+from app.windows.main import MainWindow
+from core.editing_bench.bench import add_copy_baseline, import_edits, score_bench_run
+from core.editing_bench.formats import read_edits
+from core.exchange.imports import ImportReport
+from core.people import add_person
+from core.report.html import ReportOptions
+from core.review.pairs import draw_pairs, submit_pair
+from core.types import Output, System
+from core.types.evaluation import Adjudication, Experiment, ImportMapping, OutputTag, PairItem
+from tests.app.conftest import find_dialog
+from tests.app.test_pages_evaluate_blind import SYSTEMS, ScriptedModels, fill
+from tests.core.test_editing_bench import write_jfleg
+
+
+@pytest.fixture
+def window(open_window: Callable[..., MainWindow]) -> MainWindow:
+    window = open_window(make_models=ScriptedModels)
+    fill(window.session.workspace)
+    return window
+
+
+def pick(box: ComboBox, value: object) -> None:
+    """Choose an entry as a person does."""
+    box.setCurrentIndex(box.findData(value))
+
+
+def results(window: MainWindow, qtbot: QtBot) -> object:
+    page = window.work.show_page("results")
+    qtbot.waitUntil(lambda: page.model.rowCount() == 2)
+    return page
+
+
+def test_every_split_shows_its_lines_and_the_outputs_behind_them(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    page = results(window, qtbot)
+    for by, _words in reversed(SPLITS):
+        pick(page.split_box, by)
+        qtbot.waitUntil(lambda by=by: page.model.results.by == by)
+        if by in ("expert", "item"):
+            # Nobody has rated, and no rubric item was judged.
+            assert page.model.rowCount() == 0
+            continue
+        name = page.model.index(0, 0).data()
+        assert (" · " in name) == bool(by)
+        page.table.setCurrentIndex(page.model.index(0, 1))
+        qtbot.waitUntil(lambda: page.behind.loaded_once and not page.behind.loading)
+        qtbot.waitUntil(lambda: len(page.behind.ids) > 0)
+
+
+def test_the_worst_outputs_come_first(window: MainWindow, qtbot: QtBot) -> None:
+    page = results(window, qtbot)
+    column = page.model.results.metrics.index("length") + 1
+    page.table.setCurrentIndex(page.model.index(0, column))
+    qtbot.waitUntil(lambda: len(page.behind.ids) == 2)
+    values = [page.behind.row_at(row)["value"] for row in range(2)]
+    assert values == sorted(values)
+    assert page.behind_label.full_text.endswith(SYSTEMS[0])
+
+
+def test_filters_behind_a_cell_are_those_of_its_group() -> None:
+    assert behind_filter("length", "s\n100-299 words", "m")[1] == ["s", "m", 100, 299]
+    assert behind_filter("length", "s\n600 words or more", "m")[1] == ["s", "m", 600]
+    assert behind_filter("field", "s\nLaw", "m")[1] == ["s", "m", "Law"]
+    assert behind_filter("", "s", "m")[1] == ["s", "m"]
+    assert behind_filter("item", "s\nOnset", "item recall")[1] == ["s", "clear"]
+
+
+def test_views_show_agreement_judges_and_costs(window: MainWindow, qtbot: QtBot) -> None:
+    page = results(window, qtbot)
+    page.view_buttons["agreement"].click()
+    qtbot.waitUntil(lambda: page.agreement.box.count() == 3)
+    bars = page.agreement.box.itemAt(0).widget()
+    names = {share.name for share in bars.shares}
+    assert "Longer wins (baseline)" in names
+    assert f"Judge: {SYSTEMS[0]}" in names
+    assert bars.plot.accessibleDescription().count(";") == len(bars.shares) - 1
+    page.view_buttons["judges"].click()
+    qtbot.waitUntil(lambda: page.judges.box.count() == 4)
+    assert page.base_box.count() == 2
+    before = page.judges.box.itemAt(0).widget()
+    page.base_box.setCurrentIndex(1 - page.base_box.currentIndex())
+    qtbot.waitUntil(lambda: page.judges.box.itemAt(0).widget() is not before)
+    page.view_buttons["cost"].click()
+    qtbot.waitUntil(lambda: page.spent.box.count() == 2)
+    assert page.place()["view"] == "cost"
+
+
+def test_figures_are_saved_as_svg_png_and_numbers(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    page = results(window, qtbot)
+    qtbot.waitUntil(lambda: bool(page._drawn))
+    figure = page._drawn[1]
+    for suffix in ("svg", "png", "csv"):
+        path = tmp_path / f"figure.{suffix}"
+        figure.write(path)
+        qtbot.waitUntil(path.exists)
+    svg = (tmp_path / "figure.svg").read_text(encoding="utf-8")
+    assert svg.lstrip().startswith("<?xml")
+    assert "<svg" in svg
+    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
+    with (tmp_path / "figure.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.reader(stream))
+    assert rows[0][:3] == ["system", "measure", "mean"]
+    assert {row[0] for row in rows[1:]} == set(SYSTEMS)
+    assert len(rows[1][6].split()) == 2
+
+
+def test_two_systems_are_compared_and_their_difference_opened(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    page = results(window, qtbot)
+    page.compare_button.click()
+    qtbot.waitUntil(lambda: find_dialog(CompareDialog) is not None)
+    dialog = find_dialog(CompareDialog)
+    assert isinstance(dialog, CompareDialog)
+    qtbot.waitUntil(lambda: dialog.comparison is not None)
+    pick(dialog.measure, "length")
+    qtbot.waitUntil(lambda: dialog.comparison.metric == "length")
+    assert dialog.verdict.text().startswith(f"{SYSTEMS[1]} is 2.000 higher than {SYSTEMS[0]}")
+    assert dialog.counts.text() == "2 better, 0 worse, 0 the same of 2 examples"
+    assert dialog.better.rows.rowCount() == 2
+    assert dialog.better.rows.index(0, 3).data() == "+2.0"
+    dialog.better.setFocus()
+    dialog.better.setCurrentIndex(dialog.better.rows.index(0, 0))
+    qtbot.keyClick(dialog.better, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: find_dialog(DifferenceDialog) is not None)
+    difference = find_dialog(DifferenceDialog)
+    assert isinstance(difference, DifferenceDialog)
+    qtbot.waitUntil(lambda: "Monday" in difference.readers[1].toPlainText())
+    assert difference.readers[1].extraSelections()
+    difference.accept()
+    dialog.accept()
+
+
+def test_an_output_is_tagged_as_a_whole_and_by_its_words(window: MainWindow, qtbot: QtBot) -> None:
+    workspace = window.session.workspace
+    page = results(window, qtbot)
+    output = workspace.find(Output)[0]
+    dialog = OutputDialog(page, output.id)
+    dialog.open()
+    qtbot.waitUntil(lambda: "A cough." in dialog.output.toPlainText())
+    dialog.tag_buttons["verbose"].click()
+    qtbot.waitUntil(lambda: [t.tag for t in workspace.find(OutputTag)] == ["verbose"])
+    qtbot.waitUntil(lambda: bool(dialog._view.tags))
+    assert dialog.tag_buttons["verbose"].isChecked()
+    dialog.tag_buttons["verbose"].click()
+    qtbot.waitUntil(lambda: workspace.find(OutputTag) == [])
+    cursor = dialog.output.document().find("No fever")
+    dialog.output.setTextCursor(cursor)
+    dialog.toggle_tag("wrong")
+    qtbot.waitUntil(lambda: len(workspace.find(OutputTag)) == 1)
+    (tag,) = workspace.find(OutputTag)
+    assert output.text[tag.start : tag.end] == "No fever"
+    qtbot.waitUntil(lambda: "No fever" in dialog.tags_label.text())
+    assert dialog.output.extraSelections()
+    dialog.accept()
+
+
+def test_reports_are_written_as_html_and_pdf_with_and_without_texts(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    page = results(window, qtbot)
+    page.report_button.click()
+    qtbot.waitUntil(lambda: find_dialog(ReportDialog) is not None)
+    dialog = find_dialog(ReportDialog)
+    assert isinstance(dialog, ReportDialog)
+    dialog.redact.setChecked(True)
+    dialog.question.setPlainText("Which is better?")
+    options = dialog.options
+    assert options == ReportOptions(redact=True, question="Which is better?")
+    dialog.reject()
+    written: list[Path] = []
+    for path, chosen in (
+        (tmp_path / "a.html", options),
+        (tmp_path / "b.pdf", ReportOptions()),
+    ):
+        write_report_file(page, path, chosen, lambda path, _count: written.append(path))
+        qtbot.waitUntil(path.exists, timeout=15_000)
+    qtbot.waitUntil(lambda: len(written) == 2)
+    assert "Texts are left out" in written[0].read_text(encoding="utf-8")
+    assert written[1].read_bytes().startswith(b"%PDF")
+
+
+def test_the_benchmark_has_a_view_once_it_was_run(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    workspace = window.session.workspace
+    page = results(window, qtbot)
+    assert page.view_buttons["bench"].isHidden()
+    found = read_edits(write_jfleg(tmp_path))
+    workspace.transact_job("I", "", import_edits, found)
+    (copy,) = workspace.transact_job("C", "", add_copy_baseline).value
+    score_bench_run(workspace, copy.id)
+    page.reload()
+    qtbot.waitUntil(page.view_buttons["bench"].isVisible)
+    assert page.model.rowCount() == 2  # The copy stands in the benchmark's tables alone.
+    page.view_buttons["bench"].click()
+    qtbot.waitUntil(lambda: page.bench.box.count() == 6)
+    assert page.bench.wanted[:2] == ("jfleg", "gleu")
+    pick(page.bench.measure, "sari")
+    qtbot.waitUntil(lambda: page.bench.box.itemAt(3).widget().file_name == "jfleg sari boxes")
+    heat = page.bench.box.itemAt(4).widget()
+    assert heat.lines()[0][0] == "metric"
+
+
+# -- runs ------------------------------------------------------------------------------------
+
+
+def test_an_experiment_is_planned_and_run(window: MainWindow, qtbot: QtBot) -> None:
+    page = window.work.show_page("runs")
+    page.experiment_button.click()
+    qtbot.waitUntil(lambda: find_dialog(ExperimentDialog) is not None)
+    dialog = find_dialog(ExperimentDialog)
+    assert isinstance(dialog, ExperimentDialog)
+    qtbot.waitUntil(lambda: len(dialog.systems) == 2)
+    assert not dialog.start_button.isEnabled()
+    dialog.name.setText("Which is better?")
+    dialog.limit.setValue(1)
+    qtbot.waitUntil(lambda: "2 outputs will be written" in dialog.plan_label.text())
+    dialog.prompts["long_form_section"].setChecked(True)
+    qtbot.waitUntil(lambda: "4 outputs will be written" in dialog.plan_label.text())
+    pick(dialog.policy, "truncate")
+    dialog.score.setChecked(False)
+    dialog.start_button.click()
+    workspace = window.session.workspace
+    qtbot.waitUntil(lambda: workspace.count(Experiment) == 1)
+    qtbot.waitUntil(lambda: workspace.count(Output, "state = 'done'") == 8, timeout=15_000)
+    qtbot.waitUntil(lambda: not page.runner.run_id)
+
+
+def test_judges_are_chosen_and_asked(window: MainWindow, qtbot: QtBot) -> None:
+    page = window.work.show_page("runs")
+    page.judge_button.click()
+    qtbot.waitUntil(lambda: find_dialog(JudgeDialog) is not None)
+    dialog = find_dialog(JudgeDialog)
+    assert isinstance(dialog, JudgeDialog)
+    qtbot.waitUntil(lambda: "4 answers" in dialog.count_label.text())
+    pick(dialog.kind, "axis")
+    qtbot.waitUntil(dialog.start_button.isEnabled)
+    with qtbot.waitSignal(page.runner.judged, timeout=15_000) as done:
+        dialog.start_button.click()
+    assert done.args[0].state == "done"
+    count = window.session.workspace.value(
+        "SELECT count(*) FROM judge_answer WHERE kind = 'axis' AND value IS NOT NULL"
+    )
+    assert count == 4 * 5
+
+
+def test_outputs_are_imported_with_a_mapping_that_is_remembered(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    workspace = window.session.workspace
+    path = tmp_path / "cloud.csv"
+    path.write_text(
+        "case;llm;answer\nCough after a cold;Cloud;# Plan\nnobody;Cloud;x\nshort\n",
+        encoding="utf-8",
+    )
+    page = window.work.show_page("runs")
+    reports: list[ImportReport] = []
+    dialog = ImportOutputsDialog(page, reports.append)
+    dialog.open()
+    dialog.take_file(path)
+    qtbot.waitUntil(lambda: set(dialog.boxes) == {"case", "llm", "answer"})
+    assert "line 4" in dialog.notice.text
+    for column, target in (("case", "example"), ("llm", "system"), ("answer", "output")):
+        pick(dialog.boxes[column], target)
+    assert dialog.table.rows.index(0, 1).data() == "Cloud"
+    pick(dialog.boxes["llm"], "output")
+    assert not dialog.import_button.isEnabled()
+    pick(dialog.boxes["llm"], "system")
+    dialog.import_button.click()
+    qtbot.waitUntil(lambda: bool(reports))
+    assert reports[0].added == {"system": 1, "output": 1}
+    assert [s.line for s in reports[0].skipped] == [3, 4]
+    assert workspace.find(System, "name = 'Cloud'")
+    assert workspace.find(ImportMapping)[0].mapping == {
+        "case": "example",
+        "llm": "system",
+        "answer": "output",
+    }
+    again = ImportOutputsDialog(page, reports.append)
+    again.open()
+    again.take_file(path)
+    qtbot.waitUntil(lambda: bool(again.boxes))
+    assert again.boxes["llm"].value == "system"
+    again.reject()
+
+
+def test_a_disputed_pair_is_decided_with_a_reason(window: MainWindow, qtbot: QtBot) -> None:
+    workspace = window.session.workspace
+    other = workspace.transact_job("P", "", add_person, "Third").value.id
+    workspace.transact_job("D", other, draw_pairs, other)
+    (first,) = [
+        i
+        for i in workspace.find(PairItem, "person_id = ?", (other,), order_by="position")
+        if i.position == 0
+    ]
+    before = workspace.find(PairItem, "person_id <> ?", (other,))
+    same = next(
+        i
+        for i in before
+        if {i.left_output_id, i.right_output_id} == {first.left_output_id, first.right_output_id}
+    )
+    strength = 5 if same.left_output_id == first.left_output_id else 1
+    workspace.transact_job("C", other, submit_pair, first.id, strength, "Mine.")
+    page = window.work.show_page("review")
+    dialog = AdjudicateDialog(page)
+    dialog.open()
+    qtbot.waitUntil(lambda: bool(dialog.votes_label.text()))
+    assert "in your own queue" in dialog.votes_label.text()
+    workspace.transact_job(
+        "Hand in", "", lambda tx: tx.execute_unlogged("UPDATE review_item SET state = 'submitted'")
+    )
+    dialog._load()
+    qtbot.waitUntil(lambda: dialog.pair is not None)
+    assert "1 to decide" in dialog.votes_label.text()
+    dialog.decide()
+    assert "give the reason" in dialog.notice.text
+    dialog.choices["second"].click()
+    dialog.why.setPlainText("It has the date.")
+    right = dialog.pair.right_id
+    dialog.decide()
+    qtbot.waitUntil(lambda: workspace.count(Adjudication) == 1)
+    (decided,) = workspace.find(Adjudication)
+    assert getattr(decided, f"{decided.choice}_output_id") == right
+    qtbot.waitUntil(lambda: dialog.pair is None)
+    dialog.accept()
