@@ -20,9 +20,8 @@ _RRF = 60
 _DEPTH = 100
 _RERANKED = 30
 _MOST_WORDS = 12
-#: A word in more of the passages than this says little and costs much.
-_COMMON_SHARE = 0.15
-_COMMON_LEAST = 200
+#: How many passages BM25 ranks at most, roughly: common words say little and cost much.
+_MOST_RANKED = 3_000
 
 _cache = IndexCache()
 
@@ -219,11 +218,10 @@ def _search_words(
 
 
 def _telling_words(workspace: Workspace, query: str) -> list[str]:
-    """The query's words that are rare enough to tell passages apart; all of them if none is."""
+    """The query's words, rarest first, as many as can be ranked at once; at least one that occurs."""
     words = list(dict.fromkeys(re.findall(r"\w+", query.casefold())))[:64]
     if not words:
         return []
-    total = int(workspace.value("SELECT coalesce(max(n), 0) FROM passage"))
     # The index knows words without accents, as its tokenizer leaves them.
     plain = {word: _fold(word) for word in words}
     marks = ", ".join("?" * len(plain))
@@ -233,10 +231,15 @@ def _telling_words(workspace: Workspace, query: str) -> list[str]:
             f"SELECT term, doc FROM passage_words WHERE term IN ({marks})", list(plain.values())
         )
     }
-    common = max(_COMMON_LEAST, _COMMON_SHARE * total)
-    rare = [word for word in words if 0 < known.get(plain[word], 0) <= common]
-    kept = rare or [word for word in words if known.get(plain[word], 0)]
-    return sorted(kept, key=lambda word: known[plain[word]])[:_MOST_WORDS]
+    # Rarest first; what would make the ranking look at too many passages stays out.
+    kept: list[str] = []
+    looked_at = 0
+    for word in sorted((w for w in words if known.get(plain[w], 0)), key=lambda w: known[plain[w]]):
+        looked_at += known[plain[word]]
+        if kept and looked_at > _MOST_RANKED:
+            break
+        kept.append(word)
+    return kept[:_MOST_WORDS]
 
 
 def _fold(word: str) -> str:
