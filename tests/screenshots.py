@@ -49,6 +49,7 @@ def main() -> int:
 def fill_workspace(path: Path) -> None:
     """The demo's content, two scripted systems' outputs, and some ratings."""
     from core.exchange.demo import fill_demo
+    from core.graphs.samples import fill_graphs
     from core.people import add_person
     from core.review.verbs import edit_review, fill_queue, record_rating
     from core.runs.engine import execute_run
@@ -60,6 +61,7 @@ def fill_workspace(path: Path) -> None:
     with Workspace.create(path, None) as workspace:
         person = workspace.transact_job("Add person", "", add_person, "Dr A. Rossi").value.id
         workspace.transact_job("Fill", person, fill_demo)
+        workspace.transact_job("Fill", person, fill_graphs)
         for name in ("Small model", "Small model, rubric in prompt"):
             system = workspace.transact_job(
                 "Add system", person, add_system, name, model_id="fake-generator"

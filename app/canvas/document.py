@@ -56,6 +56,8 @@ class GraphDocument(QObject):
         self._generation = 0
         self.graph_id = ""
         self.graph: StepGraph | None = None
+        #: Whether nobody placed a card: the layout is then made anew with each change.
+        self.automatic = False
         self.places: dict[str, Place] = {}
         self.routes: dict[tuple[str, str], list[Place]] = {}
         self._laid_out: dict[str, Place] = {}
@@ -76,16 +78,11 @@ class GraphDocument(QObject):
     def read_only(self) -> bool:
         return not self.session.has_workspace or self.session.workspace.read_only
 
-    @property
-    def automatic(self) -> bool:
-        """Whether nobody placed a card: the layout is then made anew with each change."""
-        return self.graph is not None and all(step.x is None for step in self.graph.steps)
-
     def open(self, graph_id: str) -> None:
         """Show a graph; '' shows none."""
         if graph_id != self.graph_id:
             self.graph_id = graph_id
-            self.graph = None
+            self.graph, self.automatic = None, False
             self.places, self.routes, self._laid_out, self._pins = {}, {}, {}, {}
             self.steps, self.links, self.current, self.path = frozenset(), frozenset(), "", ()
             self.step_status, self.link_status, self.issues = {}, {}, {}
@@ -123,6 +120,7 @@ class GraphDocument(QObject):
     def _take(self, graph: StepGraph, issues: dict[str, list[StepIssue]]) -> None:
         self.graph = graph
         self.issues = issues
+        self.automatic = all(step.x is None for step in graph.steps)
         alive = set(graph.by_id)
         self.steps &= alive
         self.links &= {link.id for link in graph.dependencies}
@@ -143,8 +141,12 @@ class GraphDocument(QObject):
             if step.x is not None and step.y is not None:
                 places[step.id] = (step.x, step.y)
         if not places:
-            known = {s.id: self._laid_out[s.id] for s in graph.steps if s.id in self._laid_out}
-            places = known
+            places = {s.id: self._laid_out[s.id] for s in graph.steps if s.id in self._laid_out}
+        if not places:
+            # Rows of a list for the moment until the layout comes.
+            for number, step in enumerate(graph.steps):
+                line, column = divmod(number, 4)
+                places[step.id] = (column * (WIDTH + GAP_ACROSS) + WIDTH / 2, line * 90.0 + 30.0)
         for step in graph.steps:
             if step.id not in places:
                 places[step.id] = self._free_place(graph, step.id, places)

@@ -68,7 +68,8 @@ class StepItem(QGraphicsItem):
         self.hovered = False
         self.current = False
         self._lines: tuple[str, ...] = ("",)
-        self._size = (cards.WIDTH, 2 * cards.PADDING + cards.LINE)
+        #: The card itself, around the item's position.
+        self.body = QRectF(-cards.WIDTH / 2, -20, cards.WIDTH, 40)
         self.setFlags(
             QGraphicsItem.GraphicsItemFlag.ItemIsSelectable
             | QGraphicsItem.GraphicsItemFlag.ItemIsMovable
@@ -83,21 +84,16 @@ class StepItem(QGraphicsItem):
             self.prepareGeometryChange()
             self.text = text
             self._lines = cards.wrap_text(text)
-            self._size = cards.card_size(text)
+            width, height = cards.card_size(text)
+            self.body = QRectF(-width / 2, -height / 2, width, height)
         self.number, self.suggested, self.issues = number, suggested, issues
         self.setToolTip(text if len(self._lines) >= cards.MOST_LINES else "")
         self.update()
 
     @property
-    def body(self) -> QRectF:
-        """The card itself, around the item's position."""
-        width, height = self._size
-        return QRectF(-width / 2, -height / 2, width, height)
-
-    @property
     def handle(self) -> QPointF:
         """The centre of the handle from which a dependency is drawn."""
-        return QPointF(0, self._size[1] / 2)
+        return QPointF(0, self.body.bottom())
 
     def is_on_handle(self, point: QPointF) -> bool:
         """Whether a point in the item's coordinates is on the handle."""
@@ -146,10 +142,11 @@ class StepItem(QGraphicsItem):
             pen.setDashPattern([4, 3])
         painter.setPen(pen)
         painter.setBrush(fill)
-        radius = theme.RADIUS_CARD
-        painter.drawRoundedRect(body, radius, radius)
         if far:
+            # Corners nobody sees cost most of the time it takes to draw hundreds of cards.
+            painter.drawRect(body)
             return
+        painter.drawRoundedRect(body, theme.RADIUS_CARD, theme.RADIUS_CARD)
         if self.status:
             self._paint_status(painter, body)
         self._paint_text(painter, body, current)
@@ -237,7 +234,6 @@ class EdgeItem(QGraphicsItem):
         self.chosen = False
         self._path = QPainterPath()
         self._arrow = QPolygonF()
-        self._middle = QPointF()
         self.start, self.end = QPointF(), QPointF()
         self.setZValue(5)
         self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
@@ -246,11 +242,16 @@ class EdgeItem(QGraphicsItem):
         """Draw it between two cards, through the bends."""
         self.prepareGeometryChange()
         self._path, tip, direction = route(start, end, bends)
-        self.start, self.end = self._path.pointAtPercent(0), tip
-        self._middle = self._path.pointAtPercent(0.5)
+        first = self._path.elementAt(0)
+        self.start, self.end = QPointF(first.x, first.y), tip
         side = QPointF(-direction.y(), direction.x())
         back = tip - direction * _ARROW
         self._arrow = QPolygonF([tip, back + side * 4.2, back - side * 4.2])
+
+    @property
+    def middle(self) -> QPointF:
+        """The point half way."""
+        return self._path.pointAtPercent(0.5)
 
     def near(self, point: QPointF, reach: float) -> bool:
         """Whether a point of the scene is on the curve, give or take."""
@@ -293,7 +294,7 @@ class EdgeItem(QGraphicsItem):
         painter.setBrush(color)
         painter.drawPolygon(self._arrow)
         if self.status and option.levelOfDetailFromTransform(painter.worldTransform()) > FAR:
-            _paint_sign(painter, self._middle, self.status, color)
+            _paint_sign(painter, self.middle, self.status, color)
 
 
 class GroupItem(QGraphicsItem):

@@ -9,6 +9,7 @@ from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from app import theme
+from app.canvas.cards import WIDTH
 from app.strings import say
 
 if TYPE_CHECKING:
@@ -69,19 +70,19 @@ class MiniMap(QWidget):
         painter.setBrush(ground)
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
         room, scale, corner = self._frame()
-        painter.setPen(Qt.PenStyle.NoPen)
-        scene = self._view.graph_scene
-        for card in scene.cards.values():
-            box = card.body.translated(card.pos() - room.topLeft())
-            spot = QRectF(
-                corner.x() + box.x() * scale,
-                corner.y() + box.y() * scale,
-                max(1.5, box.width() * scale),
-                max(1.5, box.height() * scale),
-            )
+        spots: dict[str, list[QRectF]] = {"muted": [], "accent": [], "danger": []}
+        left, top = corner.x() - room.x() * scale, corner.y() - room.y() * scale
+        document = self._view.document
+        for step, card in self._view.graph_scene.cards.items():
+            x, y = document.places.get(step, (0.0, 0.0))
+            width, height = max(1.5, WIDTH * scale), max(1.5, card.body.height() * scale)
+            box = QRectF(left + x * scale - width / 2, top + y * scale - height / 2, width, height)
             token = "danger" if card.in_path else "accent" if card.isSelected() else "muted"
+            spots[token].append(box)
+        painter.setPen(Qt.PenStyle.NoPen)
+        for token, boxes in spots.items():
             painter.setBrush(current.color(token))
-            painter.drawRect(spot)
+            painter.drawRects(boxes)
         seen = self._view.seen_rect().translated(-room.topLeft())
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(current.color("accent"), 1.5))

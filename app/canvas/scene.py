@@ -33,6 +33,7 @@ class GraphScene(QGraphicsScene):
         self.snapping = False
         self.crowded = False
         self._quiet = False
+        self._content: QRectF | None = None
         self.draft = DraftEdge()
         self.draft.hide()
         self.addItem(self.draft)
@@ -103,6 +104,7 @@ class GraphScene(QGraphicsScene):
 
     def move_all(self) -> None:
         """Put every card where the document says, and its curves after it."""
+        self._content = None
         was, self._quiet = self._quiet, True
         snapping, self.snapping = self.snapping, False
         for step_id, card in self.cards.items():
@@ -121,6 +123,7 @@ class GraphScene(QGraphicsScene):
             return
         card = self.cards[step_id]
         self.document.places[step_id] = (card.x(), card.y())
+        self._content = None
         for curve in self._at.get(step_id, ()):
             self._run(curve)
         graph = self.document.graph
@@ -157,6 +160,11 @@ class GraphScene(QGraphicsScene):
 
     def content_rect(self) -> QRectF:
         """The room all cards and frames take."""
+        if self._content is None:
+            self._content = self._measure()
+        return self._content
+
+    def _measure(self) -> QRectF:
         room = QRectF()
         for card in self.cards.values():
             room = room.united(card.body.translated(card.pos()))

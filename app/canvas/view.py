@@ -34,6 +34,8 @@ SMALLEST_ZOOM, LARGEST_ZOOM = 0.08, 2.5
 #: On opening, cards are not drawn smaller than this: what does not fit is reached by scrolling.
 READABLE = 0.72
 _STEP = 1.2
+#: The map follows this much later, so that dragging does not wait for it.
+_MAP_MILLISECONDS = 90
 _END_REACH = 30.0
 
 
@@ -74,7 +76,7 @@ class CanvasView(QGraphicsView):
         self.map = MiniMap(self)
         self._map_timer = QTimer(self)
         self._map_timer.setSingleShot(True)
-        self._map_timer.setInterval(30)
+        self._map_timer.setInterval(_MAP_MILLISECONDS)
         self._map_timer.timeout.connect(self.map.settle)
         document.changed.connect(self._on_changed)
         document.placed.connect(self._on_placed)

@@ -10,6 +10,7 @@ import numpy as np
 from core.errors import UsageError
 from core.ports import Embedder
 from core.storage.transaction import Transaction
+from core.storage.workspace import Workspace
 from core.types.graphs import TaskGraph
 
 Split = Literal["train", "validation", "test"]
@@ -79,3 +80,21 @@ def split_graphs(tx: Transaction, splits: Mapping[str, str]) -> None:
     """Write the split of each graph, by id."""
     for graph_id, split in splits.items():
         tx.update(TaskGraph, graph_id, split=split)
+
+
+def split_golds(
+    workspace: Workspace,
+    embedder: Embedder,
+    person: str = "",
+    shares: Mapping[Split, float] = DEFAULT_SHARES,
+    *,
+    seed: int = 0,
+) -> dict[str, int]:
+    """Split all gold graphs of a workspace as one deed; returns how many went where."""
+    graphs = workspace.find(TaskGraph, "role = 'gold'")
+    splits = split_clusters(
+        cluster_tasks([graph.task for graph in graphs], embedder), shares, seed=seed
+    )
+    by_id = {graph.id: split for graph, split in zip(graphs, splits, strict=True)}
+    workspace.transact("Split graphs", person, split_graphs, by_id)
+    return {name: splits.count(name) for name in shares}

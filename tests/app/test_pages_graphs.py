@@ -288,7 +288,7 @@ def test_selecting_in_one_view_selects_in_the_other(studio: Any, qtbot: QtBot) -
 def test_an_arrow_is_selected_and_deleted(studio: Any, qtbot: QtBot) -> None:
     window, page = studio()
     curve = next(iter(page.pane.canvas.graph_scene.curves.values()))
-    spot = page.pane.canvas.mapFromScene(curve._middle)
+    spot = page.pane.canvas.mapFromScene(curve.middle)
     qtbot.mouseClick(page.pane.canvas.viewport(), Qt.MouseButton.LeftButton, pos=spot)
     assert page.document.links == {curve.link_id}
     qtbot.keyClick(page.pane.canvas, Qt.Key.Key_Delete)
@@ -338,7 +338,7 @@ def test_the_model_of_the_outline_is_sound(studio: Any, qtmodeltester: Any) -> N
     qtmodeltester.check(page.outline.view.outline)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_views_agree_after_any_deeds_and_undo_is_exact(
     studio: Any, qtbot: QtBot, seed: int
 ) -> None:
@@ -352,7 +352,7 @@ def test_views_agree_after_any_deeds_and_undo_is_exact(
         window.session.workspace.transact_job("Wait", "", lambda tx: None)
         qtbot.waitUntil(lambda: settled(window, page))
 
-    for _turn in range(12):
+    for _turn in range(10):
         ids = [step.id for step in document.graph.steps]
         a, b = (draw.choice(ids), draw.choice(ids)) if ids else ("", "")
         model = page.outline.view.outline

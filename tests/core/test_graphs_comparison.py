@@ -34,7 +34,7 @@ from core.graphs.comparison import (
     unmatch_steps,
 )
 from core.graphs.model import StepGraph, load_graph
-from core.graphs.splits import cluster_tasks, split_clusters, split_graphs
+from core.graphs.splits import cluster_tasks, split_clusters, split_golds, split_graphs
 from core.graphs.suggestions import accept_all
 from core.people import add_person
 from core.storage import Workspace
@@ -288,3 +288,6 @@ def test_splits_are_written(workspace: Workspace) -> None:
     graph = make(workspace)
     workspace.transact("S", "", split_graphs, {graph.graph.id: "test"})
     assert workspace.get(TaskGraph, graph.graph.id).split == "test"
+    gold = make(workspace, role="gold").graph
+    assert split_golds(workspace, FakeEmbedder()) == {"train": 1, "validation": 0, "test": 0}
+    assert workspace.get(TaskGraph, gold.id).split == "train"

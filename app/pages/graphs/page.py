@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSplitter, QTabWidget, QWidget
 
 from app import theme
 from app.canvas.document import KINDS
-from app.operations import run_verb
+from app.operations import run_job, run_verb
 from app.pages.base import Command
 from app.pages.base import Page as BasePage
 from app.pages.graphs.about import AboutTab
@@ -33,7 +33,9 @@ from app.widgets.empty import EmptyState
 from app.widgets.id_table import TableColumn, TableSource
 from core.changes import Changes
 from core.graphs.samples import fill_graphs
+from core.graphs.splits import split_golds
 from core.graphs.verbs import copy_graph, delete_graph
+from core.ports import Cancellation, ProgressCallback
 
 ROLE_WORDS = {"gold": "Gold", "annotation": "Annotation", "training": "Training", "model": "Model"}
 
@@ -229,6 +231,7 @@ class Page(BasePage):
                         keys.hint("graphs.layout"), self.title),
                 Command(say("Same task, other assumption"), self.show_another, "", self.title),
                 Command(say("Compare methods on the gold graphs"), self.show_methods, "", self.title),
+                Command(say("Split the gold graphs by like tasks"), self.split_golds, "", self.title),
                 Command(say("Show another graph beside"), self.toggle_beside, "", self.title),
                 Command(say("Copy the graph"), self.copy_current, "", self.title),
                 Command(say("Delete the graph"), self.delete_current, "", self.title),
@@ -292,6 +295,21 @@ class Page(BasePage):
     def show_methods(self) -> None:
         """Every method on the gold graphs, in a table."""
         MethodsDialog(self).open()
+
+    @Slot()
+    def split_golds(self) -> None:
+        """Split the gold graphs into training, validation and test by clusters of like tasks."""
+        session = self.session
+
+        def work(*, progress: ProgressCallback, cancel: Cancellation) -> dict[str, int]:
+            return split_golds(session.workspace, session.models.embedder(), session.person_id)
+
+        def tell(counts: dict[str, int]) -> None:
+            self.said.emit(
+                say("Split: {what}", what=", ".join(f"{n} {name}" for name, n in counts.items()))
+            )
+
+        run_job(self, say("Splitting the gold graphs"), work).success(tell)
 
     @Slot()
     def toggle_beside(self) -> None:
