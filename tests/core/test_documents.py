@@ -396,3 +396,57 @@ def test_ligatures_become_letters() -> None:
     assert tidy("e\ufb03cient adip\ufffeiscing soft\u00ad\nware") == "efficient adipiscing software"
     assert decode_text("naïve".encode("latin-1")) == "naïve"
     assert decode_text("a\r\nb\rc".encode("utf-16-le")) == "a\nb\nc"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the stand-in is a shell script")
+def test_a_scan_is_recognised_where_tesseract_is_installed_and_named_where_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "scan.pdf"
+    path.write_bytes(write_pdf([["Typed text."], [], []]))
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    monkeypatch.setenv("PATH", str(programs))
+    plain = read_document(path)
+    assert plain.notes == ("No text on pages 2 and 3.",)
+    assert plain.recognised == ()
+    program = programs / "tesseract"
+    # It answers only when it is given a picture in the format it reads.
+    program.write_text(
+        '#!/bin/sh\nread -r head size rest\ncase "$head" in P5*) echo "Recognised words.";; esac\n'
+    )
+    program.chmod(0o755)
+    read = read_document(path)
+    assert read.recognised == (2, 3)
+    assert read.notes == ("Recognised from the picture: pages 2 and 3.",)
+    assert read.text.count("Recognised words.") == 2
+    path.write_bytes(write_pdf([[], []]))
+    program.unlink()
+    with pytest.raises(InputError, match="it is a scan"):
+        read_document(path)
+
+
+def test_the_command_line_imports_and_searches(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import json
+
+    from app.cli.command import run_command
+
+    monkeypatch.setenv("RIFUGIO_MODELS", str(tmp_path / "no-models"))
+    name, folder = str(tmp_path / "w.rifugio"), tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.txt").write_text("Ramipril lowers blood pressure.")
+    (folder / "b.pdf").write_bytes(b"")
+    assert run_command(["new", name, "--no-passphrase"]) == 0
+    capsys.readouterr()
+    assert run_command(["import", name, str(folder), "--as", "documents", "--json"]) == 0
+    out, err = capsys.readouterr()
+    told = json.loads(out)
+    assert [d["file"] for d in told["added"]] == ["a.txt"]
+    assert "b.pdf: skipped, is empty" in err
+    assert run_command(["search", name, "ramipril", "-k", "1", "--json"]) == 0
+    (hit,) = json.loads(capsys.readouterr().out)["hits"]
+    assert (hit["document"], hit["page"], hit["word_rank"]) == ("a", 1, 1)
+    assert run_command(["search", name, "ramipril", "--in", "nothing"]) == 1
+    assert "There is no document 'nothing'" in capsys.readouterr().err

@@ -18,6 +18,7 @@ from app.widgets.editors import LineEditor
 from app.widgets.inputs import ComboBox
 from core.editing.edit_types import suggest_edit_type
 from core.editing.tracked import Change
+from core.examples.exact_precision import PRECISION
 from core.examples.grounding import Grounded
 from core.types.documents import EDIT_TYPES, ChangeNote, CritiquePoint
 
@@ -118,10 +119,13 @@ class SupportTab(Scroller):
         line = row(Swatch(TOKENS[claim.verdict]), button, None)
         box.addLayout(line)
         for difference in claim.differences:
+            right, spoke = PRECISION[difference.kind]
             words = label(
                 say(
-                    "{kind}: “{here}” here, “{there}” in the passage",
+                    "{kind} (right in {right} of {spoke} tests): “{here}” here, “{there}” there",
                     kind=say(difference.kind),
+                    right=right,
+                    spoke=spoke,
                     here=difference.text,
                     there=shorten(difference.evidence, 60),
                 ),
