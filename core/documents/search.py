@@ -20,6 +20,8 @@ _RRF = 60
 _DEPTH = 100
 _RERANKED = 30
 _MOST_WORDS = 12
+_MOST_ASKED = 32
+_SHORTEST_STEM = 4
 #: How many passages BM25 ranks at most, roughly: common words say little and cost much.
 _MOST_RANKED = 3_000
 
@@ -197,7 +199,7 @@ def _search_words(
     words = _telling_words(workspace, query)
     if not words:
         return []
-    match = " OR ".join(f'"{word}"' for word in words)
+    match = " OR ".join(words)
     if where == "d.deleted = 0" and not parameters:
         # Ranking first and looking up documents afterwards spares a join for every match.
         rows = workspace.query(
@@ -218,28 +220,47 @@ def _search_words(
 
 
 def _telling_words(workspace: Workspace, query: str) -> list[str]:
-    """The query's words, rarest first, as many as can be ranked at once; at least one that occurs."""
-    words = list(dict.fromkeys(re.findall(r"\w+", query.casefold())))[:64]
-    if not words:
-        return []
-    # The index knows words without accents, as its tokenizer leaves them.
-    plain = {word: _fold(word) for word in words}
-    marks = ", ".join("?" * len(plain))
-    known = {
-        row["term"]: row["doc"]
-        for row in workspace.query(
-            f"SELECT term, doc FROM passage_words WHERE term IN ({marks})", list(plain.values())
+    """The query's words as terms for FTS5, rarest first, as many as can be ranked at once.
+
+    At least one that occurs is among them. Words of letters stand for their other endings, too.
+    """
+    words = list(dict.fromkeys(re.findall(r"\w+", query.casefold())))[:_MOST_ASKED]
+    terms: dict[str, int] = {}
+    for word in words:
+        # The index knows words without accents, as its tokenizer leaves them.
+        plain = _fold(word)
+        stem = _stem(plain)
+        if stem == plain and not _takes_endings(plain):
+            low, high, term = plain, plain, f'"{plain}"'
+        else:
+            low, high, term = stem, stem + "\U0010ffff", f'"{stem}"*'
+        found = workspace.value(
+            "SELECT sum(doc) FROM passage_words WHERE term >= ? AND term <= ?", (low, high)
         )
-    }
+        terms[term] = int(found or 0)
     # Rarest first; what would make the ranking look at too many passages stays out.
     kept: list[str] = []
     looked_at = 0
-    for word in sorted((w for w in words if known.get(plain[w], 0)), key=lambda w: known[plain[w]]):
-        looked_at += known[plain[word]]
+    for term in sorted((t for t in terms if terms[t]), key=terms.__getitem__):
+        looked_at += terms[term]
         if kept and looked_at > _MOST_RANKED:
             break
-        kept.append(word)
+        kept.append(term)
     return kept[:_MOST_WORDS]
+
+
+def _takes_endings(word: str) -> bool:
+    return len(word) >= _SHORTEST_STEM and word.isalpha()
+
+
+def _stem(word: str) -> str:
+    """A word without an English ending, where enough of it is left."""
+    if not word.isalpha() or not word.isascii():
+        return word
+    for ending in ("ing", "es", "ed", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            return word[: -len(ending)]
+    return word
 
 
 def _fold(word: str) -> str:

@@ -294,6 +294,8 @@ def test_words_and_vectors_are_fused_and_filtered(workspace: Workspace, tmp_path
     best = search_passages(workspace, "points to pneumonia.", reranker=FakePairScorer())
     assert best[0].document == "lung"
     assert search_passages(workspace, "pénicilline PENICILLIN")[0].document == "skin"
+    assert search_passages(workspace, "coughs")[0].document == "lung"
+    assert search_passages(workspace, "rashes")[0].document == "skin"
     assert search_passages(workspace, '"; DROP TABLE -- *') == []
     with pytest.raises(UsageError):
         search_passages(workspace, "  ")
