@@ -305,20 +305,33 @@ class GroupItem(QGraphicsItem):
         self.group_id = group_id
         self.title = ""
         self._frame = QRectF()
+        self._parts: list[QRectF] = []
         self.setZValue(1)
         self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
 
-    def show_group(self, title: str, frame: QRectF) -> None:
-        """Take over a name and the room its cards take."""
+    def show_group(self, title: str, boxes: Sequence[QRectF], others: Sequence[QRectF]) -> None:
+        """Take over a name and where the group's cards and the others stand.
+
+        One frame round all where no other card stands in it; else one round each card, so that none
+        seems to belong that does not.
+        """
         self.prepareGeometryChange()
         self.title = title
-        self._frame = frame.adjusted(-14, -34, 14, 14)
+        room = QRectF()
+        for box in boxes:
+            room = room.united(box)
+        self._frame = room.adjusted(-14, -34, 14, 14)
+        whole = not any(self._frame.intersects(other) for other in others)
+        self._parts = [self._frame] if whole else [box.adjusted(-8, -24, 8, 8) for box in boxes]
         self.update()
 
-    @property
-    def title_bar(self) -> QRectF:
-        """Where the name stands."""
-        return QRectF(self._frame.left(), self._frame.top(), self._frame.width(), 28)
+    def title_at(self, point: QPointF) -> QRectF | None:
+        """The bar with the name at a point of the scene; None where there is none."""
+        for part in self._parts:
+            bar = QRectF(part.left(), part.top(), part.width(), 24)
+            if bar.contains(point):
+                return bar
+        return None
 
     def boundingRect(self) -> QRectF:
         return self._frame.adjusted(-2, -2, 2, 2)
@@ -329,17 +342,19 @@ class GroupItem(QGraphicsItem):
         current = theme.current()
         fill = current.color("accent_soft")
         fill.setAlpha(90)
-        painter.setPen(QPen(current.color("border"), 1.2))
-        painter.setBrush(fill)
-        painter.drawRoundedRect(self._frame, theme.RADIUS_CARD + 4, theme.RADIUS_CARD + 4)
         font = QFont(cards.card_font())
-        font.setPixelSize(12)
+        font.setPixelSize(11 if len(self._parts) > 1 else 12)
         font.setWeight(QFont.Weight.DemiBold)
         painter.setFont(font)
-        painter.setPen(current.color("accent"))
-        room = self.title_bar.adjusted(14, 4, -14, 0)
-        text = QFontMetricsF(font).elidedText(self.title, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+        metrics = QFontMetricsF(font)
+        for part in self._parts:
+            painter.setPen(QPen(current.color("border"), 1.2))
+            painter.setBrush(fill)
+            painter.drawRoundedRect(part, theme.RADIUS_CARD + 4, theme.RADIUS_CARD + 4)
+            painter.setPen(current.color("accent"))
+            room = QRectF(part.left() + 12, part.top() + 3, part.width() - 24, 20)
+            text = metrics.elidedText(self.title, Qt.TextElideMode.ElideRight, room.width())
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
 
 
 class DraftEdge(QGraphicsItem):

@@ -143,20 +143,21 @@ class GraphScene(QGraphicsScene):
         graph = self.document.graph
         if graph is None:
             return
-        rooms: dict[str, QRectF] = {}
-        for step in graph.steps:
-            if step.group_id:
+        boxes: dict[str, list[QRectF]] = {}
+        groups = {}
+        if graph.groups:
+            for step in graph.steps:
                 card = self.cards[step.id]
-                room = card.body.translated(card.pos())
-                rooms[step.group_id] = rooms.get(step.group_id, QRectF()).united(room)
-        groups = {group.id: group for group in graph.groups if group.id in rooms}
+                boxes.setdefault(step.group_id, []).append(card.body.translated(card.pos()))
+            groups = {group.id: group for group in graph.groups if group.id in boxes}
         self._drop(self.frames, groups)
         for group_id, group in groups.items():
             frame = self.frames.get(group_id)
             if frame is None:
                 frame = self.frames[group_id] = GroupItem(group_id)
                 self.addItem(frame)
-            frame.show_group(group.title, rooms[group_id])
+            others = [box for key, found in boxes.items() if key != group_id for box in found]
+            frame.show_group(group.title, boxes[group_id], others)
 
     def content_rect(self) -> QRectF:
         """The room all cards and frames take."""
@@ -263,6 +264,6 @@ class GraphScene(QGraphicsScene):
     def frame_at(self, point: QPointF) -> GroupItem | None:
         """The frame whose name is at a point."""
         for frame in self.frames.values():
-            if frame.title_bar.contains(point):
+            if frame.title_at(point) is not None:
                 return frame
         return None

@@ -428,7 +428,8 @@ class CanvasView(QGraphicsView):
         from core.graphs.verbs import rename_group
 
         frame = self.graph_scene.frame_at(point)
-        if frame is None or self.document.read_only:
+        bar = frame.title_at(point) if frame is not None else None
+        if frame is None or bar is None or self.document.read_only:
             return
         group_id = frame.group_id
 
@@ -436,7 +437,7 @@ class CanvasView(QGraphicsView):
             if title:
                 self.document.run(say("Rename group"), rename_group, group_id, title)
 
-        self._edit(self.mapFromScene(frame.title_bar).boundingRect(), frame.title, done, [])
+        self._edit(self.mapFromScene(bar).boundingRect(), frame.title, done, [])
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         self.menu_asked.emit(event.globalPos())

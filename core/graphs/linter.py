@@ -137,7 +137,9 @@ def find_duplicates(
         score_cutoff=SAME_SPELLING,
         dtype=np.float32,
     )
-    same = close >= SAME_SPELLING
+    # 'Fill tube 1' and 'Fill tube 2' differ in what counts.
+    numbers = [re.findall(r"\d+", text) for text in texts]
+    same = (close >= SAME_SPELLING) & np.array([[a == b for b in numbers] for a in numbers])
     meaning = np.zeros_like(close)
     if vectors and all(step.text in vectors for step in steps):
         matrix = np.array([vectors[step.text] for step in steps], dtype=np.float32)

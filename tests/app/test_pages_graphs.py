@@ -747,6 +747,20 @@ def test_routes_join_cards_wherever_they_stand() -> None:
         assert box.translated(x, y).adjusted(-1, -1, 1, 1).contains(tip)
 
 
+def test_the_list_is_narrowed(studio: Any, qtbot: QtBot) -> None:
+    window, page = studio()
+    workspace, person = window.session.workspace, window.session.person_id
+    made = {"job": "j", "part": "steps", "method": "icl", "assumption": True}
+    result = workspace.transact("A", "", verbs.add_graph, "x", role="model", made=made).value
+    mine = workspace.transact("A", person, verbs.add_graph, "y").value
+    gold = page.document.graph_id
+    for name, ids in (("results", [result.id]), ("mine", [mine.id]), ("gold", [gold]),
+                      ("all", [gold, mine.id])):  # fmt: skip
+        page.filter.setCurrentIndex(page.filter.findData(name))
+        qtbot.waitUntil(lambda ids=ids: list(page.listing.model.ids) == ids)
+    assert not page.is_empty_shown
+
+
 def test_the_place_is_kept(studio: Any, qtbot: QtBot) -> None:
     _window, page = studio()
     page.tabs.setCurrentIndex(1)

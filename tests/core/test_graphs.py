@@ -533,6 +533,15 @@ def test_the_linter_takes_any_text(text: str) -> None:
             assert issue.fix.texts[0].strip()
 
 
+def test_almost_the_same_is_said_unless_numbers_differ(workspace: Workspace) -> None:
+    graph = make(
+        workspace, ["Fill the tube 1", "Fill the tube 2", "Wash both hands", "Wash both hand"]
+    )
+    issues = lint_graph(graph)
+    assert list(issues) == [ids(graph)[3]]
+    assert issues[ids(graph)[3]][0].message == "Is almost the same as step 3."
+
+
 # -- hints -------------------------------------------------------------------------------
 
 

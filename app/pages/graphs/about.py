@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import theme
 from app.canvas.document import GraphDocument
-from app.operations import run_verb
+from app.operations import run_query, run_verb
 from app.session import Session
 from app.strings import say
 from app.widgets.basics import Scroller, label, row
@@ -22,6 +22,7 @@ from app.widgets.editors import LineEditor, ProseEditor, SaveLabel, Saver
 from app.widgets.inputs import ComboBox, Form, text_field
 from core.graphs.annotation import reopen_graph, skip_graph, start_training, submit_graph
 from core.graphs.verbs import clean_assumptions, clean_text, edit_graph
+from core.types import Person
 from core.types.graphs import TaskGraph
 
 ROLES = (
@@ -146,10 +147,25 @@ class AboutTab(QWidget):
             "skipped": say("Passed on: {why}", why=shown.note) if shown.note else say("Passed on"),
         }
         self.state.setText(words[shown.state])
+        self._tell_person(shown)
         self.done_button.setVisible(shown.state == "open")
         self.pass_button.setVisible(shown.state == "open" and shown.role == "annotation")
         self.open_button.setVisible(shown.state != "open")
         self.train_button.setVisible(shown.role == "gold")
+
+    def _tell_person(self, shown: TaskGraph) -> None:
+        """Add who works on it, once the name is read."""
+        if not shown.person_id or not self.session.has_workspace:
+            return
+
+        def take(people: list[Person]) -> None:
+            if people and self._shown is not None and self._shown.id == shown.id:
+                state = self.state.text()
+                if people[0].name not in state:
+                    self.state.setText(f"{state} · {people[0].name}")
+
+        workspace = self.session.workspace
+        run_query(self, workspace.find, Person, "id = ?", (shown.person_id,)).success(take)
 
     def _run(self, label_: str, verb: Any, *args: Any, done: Any = None) -> None:
         pending = run_verb(self, label_, verb, self.document.graph_id, *args)

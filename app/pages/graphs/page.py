@@ -31,6 +31,7 @@ from app.widgets.buttons import Button, IconButton
 from app.widgets.dialogs import ask
 from app.widgets.empty import EmptyState
 from app.widgets.id_table import TableColumn, TableSource
+from app.widgets.inputs import ComboBox
 from core.changes import Changes
 from core.graphs.samples import fill_graphs
 from core.graphs.splits import split_golds
@@ -60,7 +61,7 @@ SOURCE = TableSource(
     columns=(
         TableColumn("task", "Task", "g.task", order="g.task COLLATE NOCASE", width=0,
                     tooltip=lambda row: f"{row['task']}\n{_assumption_line(row['assumption'])}"),
-        TableColumn("role", "Kind", "g.role", order="g.role", width=7, text=role_word),
+        TableColumn("role", "Kind", "g.role", order="g.role", width=8, text=role_word),
     ),
     id="g.id",
     where="g.deleted = 0",
@@ -68,6 +69,19 @@ SOURCE = TableSource(
     extra={"assumption": "g.assumptions"},
     kinds=("graph", "graph_step"),
 )  # fmt: skip
+
+#: What the list can be narrowed to: (name, words, SQL). ``?`` is the person at work.
+_RESULT = "(g.role = 'model' AND json_extract(g.made, '$.job') IS NOT NULL)"
+FILTERS = (
+    ("all", "All graphs", f"NOT {_RESULT}"),
+    (
+        "mine",
+        "To do for me",
+        "g.state = 'open' AND g.role IN ('annotation', 'training') AND g.person_id IN (?, '')",
+    ),
+    ("gold", "Gold graphs", "g.role = 'gold'"),
+    ("results", "Results of methods", _RESULT),
+)
 
 #: Below this width the list makes room for the canvas until it is asked for.
 _NARROW = 1060
@@ -105,6 +119,10 @@ class Page(BasePage):
         self.listing = Listing(
             self.session, SOURCE, say("Graphs"), say("Search tasks and assumptions"), self
         )
+        self.filter = ComboBox(say("Which graphs are listed"))
+        self.filter.fill([(say(text), name) for name, text, _ in FILTERS], "all")
+        self.filter.currentIndexChanged.connect(self._on_filter)
+        self.listing.box.insertWidget(1, self.filter)
         self.listing.view.current_changed.connect(self._on_current)
         self.listing.model.loaded.connect(self._on_loaded)
         self.pane = GraphPane(self.session, say("Graph on the canvas"))
@@ -188,6 +206,7 @@ class Page(BasePage):
             keys.bind(self, action, slot)
 
     def refresh(self, changes: Changes | None) -> None:
+        self._on_filter()
         self.listing.model.apply_changes(changes)
         self.document.apply_changes(changes)
         if self.beside is not None and self.beside.isVisible():
@@ -399,6 +418,9 @@ class Page(BasePage):
 
     def _on_made(self, graph_id: str) -> None:
         self._wanted = graph_id
+        if self.filter.value != "all":
+            self.filter.choose("all")
+            self._on_filter()
         if self.listing.view.select_id(graph_id):
             self._wanted = ""
         self.pane.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -407,6 +429,18 @@ class Page(BasePage):
         self.said.emit(words)
         if first:
             self._on_made(first)
+
+    @Slot()
+    def _on_filter(self) -> None:
+        sql = next(sql for name, _, sql in FILTERS if name == self.filter.value)
+        self.listing.model.set_filter(sql, [self.session.person_id] if "?" in sql else [])
+
+    @property
+    def _is_bare(self) -> bool:
+        """Whether there is no graph at all."""
+        model = self.listing.model
+        plain = self.filter.value == "all" and not self.listing.search.text().strip()
+        return model.loaded_once and not model.ids and plain
 
     @Slot(str)
     def _on_current(self, graph_id: str) -> None:
@@ -417,9 +451,10 @@ class Page(BasePage):
     def _on_loaded(self) -> None:
         count = len(self.listing.model.ids)
         self.set_subtitle(f"{count:,}" if count else "")
+        self.listing.count.setText(say("{count} listed", count=f"{count:,}"))
         if self._wanted and self.listing.view.select_id(self._wanted):
             self._wanted = ""
-        if self.listing.is_bare:
+        if self._is_bare:
             self.document.open("")
             self.show_empty(
                 EmptyState(
