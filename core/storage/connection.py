@@ -45,6 +45,7 @@ _NETWORK_FILE_SYSTEMS = frozenset(
     ]
 )
 _BUSY_MILLISECONDS = 5_000
+_CACHE_KIB = 32_768
 
 
 def open_connection(
@@ -71,6 +72,8 @@ def open_connection(
         connection.execute(f'PRAGMA key = "{key.pragma}"')
     connection.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")
     connection.execute("PRAGMA foreign_keys = ON")
+    # Each page read anew is decrypted anew.
+    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
     # Deleted text must not survive in free pages of a plain workspace, nor scratch data on the disk.
     connection.execute("PRAGMA secure_delete = ON")
     connection.execute("PRAGMA temp_store = MEMORY")

@@ -62,6 +62,8 @@ def climb(db: Database) -> None:
         "task_id",
         "title COLLATE NOCASE",
         "updated",
+        # Holds all that a list needs, so that showing one reads and decrypts no texts.
+        "deleted, id, task_id, title COLLATE NOCASE",
     )
     create_table(
         db,
