@@ -85,6 +85,7 @@ def test_answers_are_read_as_steps() -> None:
     assert parse_steps("one\ntwo half", whole=False) == ["one"]
     assert parse_steps("one half", whole=False) == ["one half"]
     assert parse_steps("") == []
+    assert parse_steps("1. 2. Sew\n3\n4. 12") == ["Sew"]
     assert parse_steps("1. 煮水\n2. צוק") == ["煮水", "צוק"]
 
 

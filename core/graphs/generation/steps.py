@@ -36,7 +36,8 @@ SAMPLE_TEMPERATURE = 1.0
 SAME = 0.85
 _MOST_STEPS = 40
 _TOKENS = 220
-_NUMBERED = re.compile(r"^\s*(?:step\s*)?(?:\d+\s*[.):]|[-*•])\s*", re.IGNORECASE)
+_NUMBERED = re.compile(r"^(?:\s*(?:step\s*)?(?:\d+\s*[.):]|[-*•]))+\s*", re.IGNORECASE)
+_LETTER = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +166,7 @@ def parse_steps(text: str, *, whole: bool = True) -> list[str]:
     for line in lines:
         plain = clean_text(_NUMBERED.sub("", line)).strip("*_ ")
         plain = plain[:-1] if plain.endswith(".") and plain.count(".") == 1 else plain
-        if plain and not plain.endswith(":") and len(plain) <= 200:
+        if _LETTER.search(plain) and not plain.endswith(":") and len(plain) <= 200:
             found.setdefault(plain.casefold(), plain)
     return list(found.values())[:_MOST_STEPS]
 
