@@ -79,6 +79,65 @@ def fill_workspace(path: Path) -> None:
                     "Rate", person, record_rating, item.output_id, person, axis, value
                 )
             workspace.transact("Submit", person, edit_review, item.id, state="submitted")
+        fill_studio(workspace, person)
+
+
+def fill_studio(workspace, person: str) -> None:  # type: ignore[no-untyped-def]
+    """A document, drafts from it, and one that is being post-edited."""
+    from core.documents.library import import_documents
+    from core.documents.pdf import write_pdf
+    from core.editing.tracked import edit
+    from core.examples.drafting import choose_draft, execute_request, offer_drafts, prepare_request
+    from core.examples.post_edit import (
+        SectionEdit,
+        load_post_edit,
+        post_edit_section,
+        save_as_example,
+        start_post_edit,
+    )
+    from core.types import Task
+    from models.fake import FakeEmbedder, FakeGenerator
+
+    lines = ["It started on Saturday, after the walk.", "I take ramipril, 5 mg, in the morning."]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "consultation.pdf"
+        path.write_bytes(write_pdf([lines, ["Blood pressure 148/92 mmHg, pulse 84 per minute."]]))
+        import_documents(workspace, [path], person)
+    task = workspace.find(Task, "objective LIKE '%SOAP%'")[0]
+    note = (
+        "# Consultation\n\nIt started on Saturday.\n\n# Subjective\n\n{who} takes ramipril 10 mg daily."
+        "\n\n# Objective\n\nPulse 84.\n\n# Assessment\n\nAngina.\n\n# Plan\n\nECG today."
+    )
+    writer = FakeGenerator(
+        [note.format(who=who) for who in ("He", "The man", "This patient", "Mr B")]
+    )
+    request = prepare_request(
+        workspace,
+        task.id,
+        writer,
+        person,
+        embedder=FakeEmbedder(),
+        queries=("chest pain", "ramipril dose"),
+        count=4,
+    )
+    execute_request(workspace, request.id, writer)
+    request = workspace.transact_job("Offer", person, offer_drafts, request.id).value
+    workspace.transact("Choose", person, choose_draft, request.id, request.shown[0])
+    post_edit = workspace.transact("Start", person, start_post_edit, request.id).value
+    text = load_post_edit(workspace, post_edit.id).texts[1]
+    start = text.text.index("10")
+    patch = edit(text, start, start + 2, "5", person=person, time="2026-01-01T09:00:00.000Z")
+    removed = text.text[patch.start : patch.start + patch.removed]
+    workspace.transact(
+        "Edit draft",
+        person,
+        post_edit_section,
+        post_edit.id,
+        "",
+        [SectionEdit(1, removed, patch)],
+        "typed",
+    )
+    workspace.transact("Save example", person, save_as_example, post_edit.id)
 
 
 def draw(

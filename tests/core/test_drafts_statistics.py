@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import UsageError
-from core.examples.post_edit import save_as_example
+from core.examples.post_edit import load_post_edit, save_as_example
 from core.examples.statistics import (
     check_contamination,
     export_studied,
@@ -127,6 +127,35 @@ def test_the_export_is_taken_back_under_other_names(
         export_studied(workspace, path, {"nothing": "x"})
     with pytest.raises(UsageError):
         export_studied(workspace, path, {"task": "title"})
+
+
+def test_every_script_survives_editing_export_and_import(
+    workspace: Workspace, edited: PostEdit, tmp_path: Path
+) -> None:
+    person = edited.person_id
+    odd = "💩 👨🏻\u200d🚒 marked: المريض يأخذ 10 ملغ Ramipril, cafe\u0301\nnew line"
+    edit_once(workspace, edited.id, person, 2, ".", f" {odd}.")
+    state = load_post_edit(workspace, edited.id)
+    assert odd in state.texts[2].current
+    assert state.texts[2].original == state.draft.sections[2].text
+    (change,) = [change for section, change in state.changes if section == 2]
+    assert state.texts[2].text[change.start : change.end] == change.before + change.after
+    workspace.transact("Save", person, save_as_example, edited.id)
+    path = tmp_path / "out.jsonl"
+    export_studied(workspace, path)
+    record = json.loads(path.read_text(encoding="utf-8"))
+    assert odd in record["output"][1]["text"]
+    assert any(edit["after"] == change.after for edit in record["edits"])
+    found, _format = read_import(path, "examples")
+    example = workspace.find(Example)[0]
+    with Workspace.create(tmp_path / "other.rifugio", None) as other:
+        make_task_like(other, example.task_id)
+        other.transact("Import", "", import_records, "out", "examples", found)
+        again = other.find(Example)[0]
+        assert again.output == example.output
+        export_studied(other, tmp_path / "again.jsonl")
+    second = json.loads((tmp_path / "again.jsonl").read_text(encoding="utf-8"))
+    assert second["output"] == record["output"] and second["input"] == record["input"]
 
 
 def make_task_like(workspace: Workspace, task_id: str) -> str:

@@ -12,7 +12,7 @@ from core.documents.pdf import DrawnPage, draw_page, find_on_page
 from core.documents.search import Hit, search_passages
 from core.documents.vectors import count_missing, embed_passages, model_key
 from core.errors import KnownError
-from core.ports import Cancellation, Embedder, ProgressCallback
+from core.ports import Cancellation, Embedder, PairScorer, ProgressCallback
 from core.storage.workspace import Workspace
 from core.types.documents import Document
 
@@ -30,6 +30,23 @@ def find_embedder(models: Any) -> Embedder | None:
     except KnownError:
         return None
     return embedder
+
+
+def find_reranker(models: Any) -> PairScorer | None:
+    """The reranker imported on this machine, None where there is none that works."""
+    make = getattr(models, "pair_scorer", None)
+    if make is None:
+        return None
+    from models.catalog import list_models
+
+    for entry in list_models():
+        if entry.role == "reranker":
+            try:
+                scorer: PairScorer = make(entry.id)
+            except KnownError:
+                continue
+            return scorer
+    return None
 
 
 def count_unembedded(workspace: Workspace, models: Any) -> int:
@@ -56,7 +73,13 @@ def search(
     """The best passages, and whether meaning was searched beside words."""
     embedder = find_embedder(models)
     hits = search_passages(
-        workspace, query, k=12, embedder=embedder, document_ids=document_ids, field_id=field_id
+        workspace,
+        query,
+        k=12,
+        embedder=embedder,
+        reranker=find_reranker(models),
+        document_ids=document_ids,
+        field_id=field_id,
     )
     return hits, embedder is not None
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.pages.documents.work import find_embedder
+from app.pages.documents.work import find_embedder, find_reranker
 from core.documents.search import gather_evidence
 from core.errors import KnownError
 from core.examples.copied import find_copied
@@ -105,6 +105,7 @@ def retrieve(
         queries,
         one_document=setting == "one",
         embedder=find_embedder(models),
+        reranker=find_reranker(models),
         document_ids=document_ids,
     )
 
