@@ -17,9 +17,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return run_worker()
     from core.offline import apply_offline_environment, install_offline_guard
+    from core.privacy import refuse_core_dumps
 
     apply_offline_environment()
     install_offline_guard()
+    refuse_core_dumps()
     if not arguments or arguments == ["--demo"] or _is_file(arguments[0]):
         from app.windows.start import run_window
 

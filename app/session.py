@@ -220,5 +220,13 @@ def prepare_workspace(workspace: Workspace, name: str, *, recover: bool = True) 
     if found is None:
         found = workspace.transact_job("Add person", "", add_person, name).value
     if recover:
-        workspace.transact_job("Recover jobs", found.id, recover_jobs)
+        interrupted = workspace.transact_job("Recover jobs", found.id, recover_jobs).value
+        if interrupted:
+            # The label would name a model, which a blind rater must not see.
+            workspace.notes.append(
+                "A run was interrupted in the middle. What it had finished is kept; go on with it in Runs."
+                if len(interrupted) == 1
+                else f"{len(interrupted)} runs were interrupted in the middle. What they had finished "
+                "is kept; go on with them in Runs."
+            )
     return found
