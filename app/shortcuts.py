@@ -125,6 +125,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("rubrics.edit", "Edit the item", ("F2",), "Rubrics"),
     Action("rubrics.items", "Back to the items", ("Ctrl+Return",), "Rubrics"),
     Action("rubrics.comment", "Write a comment", ("Ctrl+Alt+M",), "Rubrics"),
+    Action("rubrics.skills", "Tag the item's skills", ("Ctrl+Shift+G",), "Rubrics"),
     Action("rubrics.version", "Keep a version", ("Ctrl+Shift+K",), "Rubrics"),
     Action("page-checklists", "Checklists", ("Ctrl+9",)),
     Action("checklists.fill", "Fill the item with the selection", ("F",), "Checklists"),

@@ -14,14 +14,27 @@ from typing import Any
 
 from core.checklists.scores import SampleResult
 from core.checklists.verbs import Target, checklist_items, entries_of
-from core.errors import ConflictError, UsageError
+from core.errors import ModelError, UsageError
 from core.ids import new_id
 from core.metrics.clear import Clear
-from core.rubrics.verbs import tags_of
+from core.ports import (
+    Cancellation,
+    GenerationRequest,
+    Progress,
+    ProgressCallback,
+    TextGenerator,
+    no_progress,
+)
+from core.rubrics.prompting import RUBRIC_PROMPT, rubric_for_prompt
+from core.rubrics.verbs import rubric_items, tags_of
+from core.rubrics.versions import rubric_versions
+from core.runs.prompts import WHOLE_PROMPT, render_prompt
+from core.runs.verbs import add_run, add_system, select_examples
 from core.storage.reads import Reads
 from core.storage.transaction import Transaction
+from core.storage.workspace import Workspace
 from core.tasks.sections import join_sections
-from core.types import Example, Output, System
+from core.types import Example, Output, Rubric, Run, System
 from core.types.rubrics import Checklist, ItemSkills
 
 #: The eight skills an item may ask for, key and words.
@@ -166,6 +179,59 @@ def set_skills(
     return tx.insert(ItemSkills(id=new_id(), item_id=item_id, source=name, **fields))
 
 
+def tag_with_model(
+    workspace: Workspace,
+    rubric_id: str,
+    generator: TextGenerator,
+    *,
+    person: str = "",
+    progress: ProgressCallback = no_progress,
+    cancel: Cancellation | None = None,
+) -> int:
+    """Let a model tag every item nobody has tagged; returns how many it could not.
+
+    An item whose answer has no level in it stays untagged.
+    """
+    known = skills_of(workspace, rubric_id)
+    items = [item for item in rubric_items(workspace, rubric_id) if item.id not in known]
+    failed = 0
+    for done, item in enumerate(items):
+        progress(Progress(done, len(items), failed))
+        if cancel is not None:
+            cancel.raise_if_cancelled()
+        messages = render_prompt("rubric_skills", {"item": item, "skills": SKILLS})
+        request = GenerationRequest(
+            messages=messages, max_tokens=160, temperature=0.0, grammar=_skills_grammar()
+        )
+        try:
+            answer = generator.generate(request, cancel=cancel)
+        except ModelError:
+            failed += 1
+            continue
+        skills, knowledge, reasoning = read_skills(answer.text)
+        if not skills and not knowledge and not reasoning:
+            failed += 1
+            continue
+        workspace.transact_job(
+            "Tag skills",
+            person,
+            set_skills,
+            item.id,
+            skills,
+            knowledge=knowledge,
+            reasoning=reasoning,
+            source=generator.info.id,
+        )
+    progress(Progress(len(items), len(items), failed))
+    return failed
+
+
+def _skills_grammar() -> str:
+    keys = [*SKILLS, "knowledge", "reasoning"]
+    members = ' "," ws '.join(f'"\\"{key}\\":" ws level' for key in keys)
+    return f'root ::= "{{" {members} "}}"\nlevel ::= [0-4]\nws ::= [ ]?\n'
+
+
 def read_skills(answer: str) -> tuple[dict[str, int], int, int]:
     """(skills, knowledge, reasoning) out of a model's JSON; what is no level is left out."""
     block = re.search(r"\{.*\}", answer, re.DOTALL)
@@ -245,35 +311,52 @@ def compare_mappers(reads: Reads, rubric_id: str, person_id: str) -> list[Mapper
     return sorted(scores, key=lambda score: -(score.f1 or 0.0))
 
 
-def add_rubric_pair(tx: Transaction, system_id: str, rubric_id: str) -> tuple[System, System]:
-    """Two systems alike but for the prompt: the second is shown the rubric. Their runs are the experiment.
+def start_rubric_pair(tx: Transaction, system_id: str, rubric_id: str) -> tuple[Run, Run]:
+    """Two runs on all examples of the rubric's task, alike but that the second is shown the rubric.
+
+    Both are written down and pending; whoever calls starts them. The second belongs to a system of its
+    own, 'NAME, rubric in the prompt', so that results show the two beside each other.
 
     Raises
     ------
-    ConflictError
-        When the system holds imported outputs.
+    UsageError
+        When the system holds imported outputs or writes section by section, or there are no examples.
     """
-    from core.runs.verbs import add_system
-
-    base = tx.get(System, system_id)
-    if base.kind != "model":
-        raise ConflictError(
-            f"The system '{base.name}' holds imported outputs and cannot write.",
-            remedy="Choose a system with a local model.",
+    base, rubric = tx.get(System, system_id), tx.get(Rubric, rubric_id)
+    if base.kind == "model" and base.prompt != WHOLE_PROMPT:
+        raise UsageError(
+            f"The system '{base.name}' has the prompt '{base.prompt}', which has no twin with a rubric.",
+            remedy=f"Choose a system with the prompt '{WHOLE_PROMPT}'.",
         )
+    versions = rubric_versions(tx, rubric_id)
+    shown = rubric_for_prompt(tx, rubric.task_id)
+    if not shown or shown[0].rubric_id != rubric_id:
+        raise UsageError(
+            f"'{rubric.title}' is not the rubric that this task's prompts show.",
+            remedy="Lock it: of several rubrics the locked one is shown.",
+        )
+    signature = {
+        "experiment": "rubric in the prompt",
+        "rubric": rubric_id,
+        "rubric_version": versions[0].number if versions else 0,
+    }
+    examples = select_examples(tx, f"task={rubric.task_id}")
+    plain = add_run(tx, base.id, examples, signature=signature)
     name = f"{base.name}, rubric in the prompt"
     found = tx.find(System, "name = ? COLLATE NOCASE", (name,), limit=1)
-    if found:
-        return base, found[0]
-    made = add_system(
-        tx,
-        name,
-        model_id=base.model_id,
-        model_sha256=base.model_sha256,
-        params=dict(base.params),
-        prompt="rubric_long_form",
+    twin = (
+        found[0]
+        if found
+        else add_system(
+            tx,
+            name,
+            model_id=base.model_id,
+            model_sha256=base.model_sha256,
+            params=dict(base.params),
+            prompt=RUBRIC_PROMPT,
+        )
     )
-    return base, made
+    return plain, add_run(tx, twin.id, examples, signature=signature)
 
 
 def _rows(samples: Sequence[SampleResult], names: Mapping[str, Sequence[str]]) -> list[TagRow]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from core.rubrics.verbs import example_of, rubric_items
 from core.storage.reads import Reads
-from core.types import RubricItem
+from core.types import RubricItem, Task
 
 #: The prompt that shows the rubric, and otherwise asks as the plain one does.
 RUBRIC_PROMPT = "rubric_long_form"
@@ -23,3 +25,13 @@ def rubric_for_prompt(reads: Reads, task_id: str) -> list[RubricItem]:
     if not rows:
         return []
     return [item for item in rubric_items(reads, rows[0]["id"]) if not example_of(item)]
+
+
+def with_rubric(reads: Reads, task: Task) -> Task:
+    """The task with its rubric's items under its notes, which is where the prompt shows them."""
+    items = rubric_for_prompt(reads, task.id)
+    if not items:
+        return task
+    lines = [f"- {item.title}: {item.description}".rstrip(": ") for item in items]
+    rubric = "\n".join(["The text is checked for these items:", *lines])
+    return replace(task, notes=f"{task.notes}\n{rubric}".strip())

@@ -26,6 +26,7 @@ from core.ports import (
     TextGenerator,
     no_progress,
 )
+from core.rubrics.prompting import RUBRIC_PROMPT, with_rubric
 from core.runs.long_inputs import fit_input
 from core.runs.prompts import example_prompt, writes_sections
 from core.runs.verbs import DEFAULT_PARAMS, task_and_field
@@ -155,6 +156,8 @@ def _write_output(
     task, field = task_and_field(workspace, example)
     params = {**DEFAULT_PARAMS, **system.params}
     prompt = str(run.signature.get("prompt") or system.prompt)
+    if prompt == RUBRIC_PROMPT:
+        task = with_rubric(workspace, task)
     stream = _PartialText(workspace, output.id, on_piece)
     meta = dict(output.meta)
     try:

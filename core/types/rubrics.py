@@ -101,7 +101,7 @@ class ItemSkills:
     id: str
     item_id: str
     source: str
-    skills: Mapping[str, int] = field(default_factory=dict)
+    skills: Mapping[str, Json] = field(default_factory=dict)
     knowledge: int = 0
     reasoning: int = 0
 

@@ -66,8 +66,12 @@ class TextSide(Card):
         self.heading.setProperty("role", "overline")
         self.box_of_checklists = ComboBox(say("Checklist of the {side}", side=name.lower()))
         self.box_of_checklists.currentIndexChanged.connect(self._on_choice)
-        self.here = label(say("keys map here"), "pill")
-        head = row(self.heading, self.here, self.box_of_checklists)
+        self._name = name
+        self.box_of_checklists.setSizeAdjustPolicy(
+            ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.box_of_checklists.setMinimumContentsLength(6)
+        head = row(self.heading, self.box_of_checklists)
         head.setStretch(0, 1)
         self.view = TextView(name)
         self.problem = label("", "muted", wrap=True)
@@ -93,7 +97,9 @@ class TextSide(Card):
 
     def set_active(self, active: bool) -> None:
         """Mark the side that keys map into."""
-        self.here.setVisible(active)
+        name = self._name.upper()
+        self.heading.setText(f"▸ {name}" if active else name)
+        self.heading.setToolTip(say("Keys map into this text") if active else "")
 
     def _on_choice(self, *_: object) -> None:
         self.chosen.emit(str(self.box_of_checklists.value or ""))
@@ -127,7 +133,7 @@ class CompareView(QWidget):
         for part, share in ((self.reference, 4), (self.output, 4), (self._make_items(), 4)):
             split.addWidget(part)
             split.setStretchFactor(split.count() - 1, share)
-        split.setSizes([theme.current().px(width) for width in (360, 360, 340)])
+        split.setSizes([360, 360, 360])
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, theme.S, 0, 0)
         outer.setSpacing(theme.S)
@@ -349,7 +355,7 @@ class CompareView(QWidget):
             ("na", say("N/A"), say("Nothing in the text on the item"), self.mark_na),
             (
                 "not-applicable",
-                say("Not applicable"),
+                say("Off"),
                 say("The item does not apply"),
                 self.mark_not_applicable,
             ),

@@ -6,28 +6,34 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import theme
-from app.operations import run_query
+from app.operations import run_query, run_verb
 from app.pages.checklists.tables import PlainTable, Point, ScatterCard
 from app.session import Session
 from app.strings import count_of, say, shorten
-from app.widgets.basics import Card, Scroller, label
+from app.widgets.basics import Card, Scroller, label, row
+from app.widgets.buttons import Button
+from app.widgets.inputs import ComboBox
 from app.widgets.notice import Notice
+from core.changes import Outcome
 from core.checklists.analyses import (
     LengthBins,
     TagRow,
     length_bins,
     results_by_skill,
     results_by_tag,
+    start_rubric_pair,
 )
 from core.checklists.runs import missing_outputs
 from core.checklists.scores import Judge, SampleResult, item_means, samples_of, task_score
 from core.checklists.trust import compare_judges, coverage_points, main_expert
 from core.metrics.base import MetricScore
+from core.runs.prompts import WHOLE_PROMPT
 from core.storage.workspace import Workspace
+from core.types import Run, System
 
 _MEASURES = ("f1", "precision", "recall", "accuracy", "coverage")
 
@@ -44,17 +50,20 @@ class Numbers:
     skills: tuple[TagRow, ...]
     lengths: tuple[LengthBins, ...]
     warning: str
+    model_systems: tuple[tuple[str, str], ...]
 
 
 class NumbersView(QWidget):
     """Read anew when shown."""
 
     opened = Signal(str)
+    said = Signal(str)
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
         self._hidden = False
+        self._rubric_id = ""
         self._generation = 0
         scroller = Scroller()
         self.warning = Notice("", "warning")
@@ -110,6 +119,7 @@ class NumbersView(QWidget):
         card.add(self.lengths)
         card.add(self.length_note)
         scroller.box.addWidget(card)
+        scroller.box.addWidget(self._make_pair())
         scroller.box.addStretch(1)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, theme.S, 0, 0)
@@ -121,6 +131,7 @@ class NumbersView(QWidget):
 
     def show_rubric(self, rubric_id: str, judge: Judge) -> None:
         """Reckon and show."""
+        self._rubric_id = rubric_id
         self._generation += 1
         generation = self._generation
 
@@ -130,7 +141,44 @@ class NumbersView(QWidget):
 
         run_query(self, read_numbers, self.session.workspace, rubric_id, judge).success(take)
 
+    @Slot()
+    def start_pair(self) -> None:
+        """Start two runs, one of which is shown the rubric."""
+        if self.system.value and self._rubric_id:
+            run_verb(
+                self,
+                say("Start rubric experiment"),
+                start_rubric_pair,
+                self.system.value,
+                self._rubric_id,
+            ).success(self._on_pair)
+
+    def _make_pair(self) -> Card:
+        self.pair = Card(say("Does the rubric in the prompt help?"))
+        words = say(
+            "Two runs of a system on all examples of this task: one as it is, one that is shown the rubric. "
+            "Map and judge both, and compare them above."
+        )
+        self.pair.add(label(words, "muted", wrap=True))
+        self.system = ComboBox(say("System"))
+        self.pair_button = Button(say("Start both runs"), icon="runs")
+        self.pair_button.clicked.connect(self.start_pair)
+        line = row(self.system, self.pair_button, None)
+        self.pair.add(line)
+        return self.pair
+
+    def _on_pair(self, outcome: Outcome[tuple[Run, Run]]) -> None:
+        from app.pages.runs.runner import runner_of
+
+        runner = runner_of(self.session)
+        for run in outcome.value:
+            runner.start(run.id)
+        self.said.emit(say("Both runs are under way; see Runs."))
+
     def _show(self, found: Numbers) -> None:
+        self.system.fill(list(found.model_systems), self.system.value)
+        self.pair_button.setEnabled(bool(found.model_systems))
+        self.pair.setVisible(not self._hidden)
         self.warning.set_text(found.warning)
         self.warning.setVisible(bool(found.warning))
         rows = [_score_row(say("All"), found.task)]
@@ -232,8 +280,8 @@ def read_numbers(workspace: Workspace, rubric_id: str, judge: Judge) -> Numbers:
     }
     system_of = {row["id"]: row["system"] for row in rows}
     runs: dict[str, set[str]] = {}
-    for row in rows:
-        runs.setdefault(row["system"], set()).add(row["run_id"])
+    for found in rows:
+        runs.setdefault(found["system"], set()).add(found["run_id"])
     mapped = {system_of.get(sample.target.output_id, "") for sample in samples}
     systems = []
     everywhere = 0
@@ -251,6 +299,12 @@ def read_numbers(workspace: Workspace, rubric_id: str, judge: Judge) -> Numbers:
         skills=tuple(results_by_skill(workspace, rubric_id, samples)),
         lengths=tuple(length_bins(workspace, samples)),
         warning=_warn(workspace, rubric_id, judge),
+        model_systems=tuple(
+            (system.name, system.id)
+            for system in workspace.find(
+                System, "kind = 'model' AND prompt = ?", (WHOLE_PROMPT,), order_by="name"
+            )
+        ),
     )
 
 

@@ -85,6 +85,7 @@ class Page(BasePage):
         self.compare.said.connect(self.said)
         self.numbers = NumbersView(self.session)
         self.numbers.opened.connect(self._open_output)
+        self.numbers.said.connect(self.said)
         self.trust = TrustView(self.session)
         self.trust.said.connect(self.said)
         self.trust.opened.connect(self._open_output)
@@ -273,27 +274,17 @@ class Page(BasePage):
         was = self.judge_box.blockSignals(True)
         self.judge_box.setCurrentIndex(place)
         self.judge_box.blockSignals(was)
-        self.set_subtitle(
+        parts = [count_of(len(found.texts), "text", "texts"), shorten(found.rubric.title, 40)]
+        if found.queue:
+            texts = count_of(len(found.queue), "text", "texts")
+            parts.append(say("judges differ on {texts}, your verdict settles it", texts=texts))
+        self.set_subtitle(" · ".join(parts))
+        self.notice.set_text(
             say(
-                "{texts} · {items}",
-                texts=count_of(len(found.texts), "text", "texts"),
-                items=shorten(found.rubric.title, 40),
+                "You work blind: other judges, models and runs are hidden until your queue is done."
             )
         )
-        if found.hidden:
-            self.notice.set_text(
-                say(
-                    "You work blind: other judges, models and runs are hidden until your queue is done."
-                )
-            )
-        elif found.queue:
-            self.notice.set_text(
-                say(
-                    "Judges differ on {texts}. Your verdict there settles it.",
-                    texts=count_of(len(found.queue), "text", "texts"),
-                )
-            )
-        self.notice.setVisible(bool(found.hidden or found.queue))
+        self.notice.setVisible(bool(found.hidden))
         self.trust.set_hidden(bool(found.hidden))
         self.numbers.set_hidden(bool(found.hidden))
         self._on_text()

@@ -81,6 +81,8 @@ class PlainTable(QTableWidget):
         self.verticalHeader().setDefaultSectionSize(theme.current().px(30))
         height = self.horizontalHeader().sizeHint().height() + 6
         height += self.rowCount() * self.verticalHeader().defaultSectionSize()
+        # Room for the bar that comes where the columns are wider than the window.
+        height += self.horizontalScrollBar().sizeHint().height()
         self.setFixedHeight(height)
 
     def minimumSizeHint(self) -> QSize:

@@ -26,6 +26,7 @@ from app.pages.rubrics.dialogs import (
 from app.pages.rubrics.history import HistoryPanel
 from app.pages.rubrics.item_editor import ItemEditor
 from app.pages.rubrics.item_list import ItemList, ItemModel
+from app.pages.rubrics.skills_dialog import SkillsDialog
 from app.pages.rubrics.studio import Studio, read_studio
 from app.pages.rubrics.suggestion_panel import SuggestionPanel
 from app.pages.rubrics.words import STATES
@@ -38,6 +39,7 @@ from app.widgets.editors import SaveLabel, Saver
 from app.widgets.empty import EmptyState
 from app.widgets.id_table import TableColumn, TableSource
 from core.changes import Changes, Outcome
+from core.checklists.analyses import tag_with_model
 from core.exchange.demo import fill_demo
 from core.ports import Cancellation, Progress, ProgressCallback
 from core.rubrics.linter import Finding, lint_items
@@ -137,6 +139,7 @@ class Page(BasePage):
             ("rubrics.comment", self.write_comment),
             ("rubrics.version", self.history.keep_version),
             ("rubrics.items", self.go_to_items),
+            ("rubrics.skills", self.tag_skills),
         ):
             keys.bind(self, action, slot)
 
@@ -184,6 +187,8 @@ class Page(BasePage):
                 (say("Keep a version"), self.history.keep_version, "rubrics.version"),
                 (say("Find overlapping items"), self.find_overlaps, ""),
                 (say("Let a model suggest items"), self.suggest, ""),
+                (say("Tag the item's skills"), self.tag_skills, "rubrics.skills"),
+                (say("Let a model tag all items' skills"), self.tag_with_model, ""),
                 (say("Delete the rubric"), self.delete_rubric, ""),
             )
         ]
@@ -328,6 +333,28 @@ class Page(BasePage):
             ).success(self._on_overlaps)
 
     @Slot()
+    def tag_skills(self) -> None:
+        """Say which skills the item asks for."""
+        item = self._current_item()
+        if item is not None:
+            SkillsDialog(self, item).open()
+
+    @Slot()
+    def tag_with_model(self) -> None:
+        """Let the default model tag the items nobody has tagged."""
+        if self._studio is not None:
+            run_job(
+                self,
+                say("Tagging skills"),
+                _tag,
+                self.session.workspace,
+                self.session.models,
+                self._studio.rubric.id,
+                self.session.person_id,
+                noun="items",
+            ).success(self._on_tagged)
+
+    @Slot()
     def suggest(self) -> None:
         """Let the default model suggest items."""
         if self._studio is None or not self._can_edit():
@@ -365,7 +392,7 @@ class Page(BasePage):
         self.add_button = Button(say("Item"), icon="plus", shortcuts=keys, action="new")
         self.add_button.setAccessibleName(say("New item"))
         self.add_button.clicked.connect(self.add_item)
-        tools.addWidget(self.add_button)
+        self.card.header.addWidget(self.add_button)
         self.tools = [self.add_button]
         for icon, text, action, slot in (
             ("import", say("Paste items"), "rubrics.paste", self.paste_items),
@@ -394,7 +421,7 @@ class Page(BasePage):
         self.suggestions = SuggestionPanel(self.session)
         self.suggestions.asked.connect(self.suggest)
         self.tabs.addTab(self.editor, say("Item"))
-        self.tabs.addTab(self.history, say("Versions and comments"))
+        self.tabs.addTab(self.history, say("History"))
         self.tabs.addTab(self.suggestions, say("Suggestions"))
         card = Card()
         card.setAccessibleName(say("Item and history"))
@@ -570,6 +597,12 @@ class Page(BasePage):
         )
         self._read(self.listing.view.current_id)
 
+    def _on_tagged(self, failed: int) -> None:
+        words = say("The items are tagged; results by skill are under Checklists, Numbers.")
+        if failed:
+            words = say("{words} could not be tagged.", words=count_of(failed, "item", "items"))
+        self.said.emit(words)
+
     def _on_suggested(self, kept: Sequence[object]) -> None:
         self.said.emit(
             say("{words}", words=count_of(len(kept), "suggestion waits", "suggestions wait"))
@@ -601,6 +634,25 @@ def _find_overlaps(
             found[finding.item_id] = (*found.get(finding.item_id, ()), finding)
     progress(Progress(len(items), len(items)))
     return found
+
+
+def _tag(
+    workspace: Workspace,
+    models: Any,
+    rubric_id: str,
+    person_id: str,
+    *,
+    progress: ProgressCallback,
+    cancel: Cancellation,
+) -> int:
+    return tag_with_model(
+        workspace,
+        rubric_id,
+        models.generator(),
+        person=person_id,
+        progress=progress,
+        cancel=cancel,
+    )
 
 
 def _suggest(
