@@ -70,9 +70,10 @@ class TextSide(Card):
         self.box_of_checklists.setSizeAdjustPolicy(
             ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
-        self.box_of_checklists.setMinimumContentsLength(6)
+        self.box_of_checklists.setMinimumContentsLength(3)
         head = row(self.heading, self.box_of_checklists)
         head.setStretch(0, 1)
+        head.setStretch(1, 1)
         self.view = TextView(name)
         self.problem = label("", "muted", wrap=True)
         self.add(head)
@@ -350,8 +351,15 @@ class CompareView(QWidget):
         card.add(scroller, 2)
         self.buttons: dict[str, Button] = {}
         mapping = (
-            ("fill", say("Fill"), say("Fill the item with the selection"), self.fill),
-            ("add", say("Add"), say("Add the selection to the item"), self.add),
+            (
+                "fill",
+                say("Fill"),
+                say(
+                    "Fill the item with the selection; {key} adds it to what is there",
+                    key=keys.hint("checklists.add"),
+                ),
+                self.fill,
+            ),
             ("na", say("N/A"), say("Nothing in the text on the item"), self.mark_na),
             (
                 "not-applicable",

@@ -414,6 +414,8 @@ class Page(BasePage):
     def _make_side(self) -> QWidget:
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName(say("Item and history"))
+        self.tabs.setUsesScrollButtons(False)
+        self.tabs.setElideMode(Qt.TextElideMode.ElideRight)
         self.editor = ItemEditor()
         self.editor.edited.connect(self.saver.touch)
         self.editor.split_asked.connect(self.split_item)
