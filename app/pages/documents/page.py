@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtWidgets import QSplitter, QTabWidget, QWidget
 
 from app import theme
 from app.operations import run_job, run_query, run_verb
@@ -49,6 +49,8 @@ SOURCE = TableSource(
     search=("d.title", "d.file"),
     kinds=("document",),
 )
+#: Narrower than this there are two columns.
+_COMPACT_BELOW = 900
 _FILTER = "PDF, DOCX, HTML, Markdown, text (*.pdf *.docx *.html *.htm *.md *.markdown *.txt)"
 
 
@@ -81,14 +83,44 @@ class Page(BasePage):
         self.viewer = DocumentViewer(self.session)
         self.search = SearchPanel(self.session)
         self.search.chosen.connect(self._show_hit)
-        splitter = QSplitter(Qt.Orientation.Horizontal)
-        splitter.setChildrenCollapsible(False)
-        splitter.setHandleWidth(theme.M)
-        for part, share in ((self.listing, 2), (self.viewer, 5), (self.search, 3)):
-            splitter.addWidget(part)
-            splitter.setStretchFactor(splitter.count() - 1, share)
-        splitter.setSizes([theme.current().px(width) for width in (280, 560, 320)])
-        self.body.addWidget(splitter, 1)
+        self.tabs = QTabWidget()
+        self.tabs.setAccessibleName(say("Documents and search"))
+        self.tabs.hide()
+        self.splitter = QSplitter(Qt.Orientation.Horizontal)
+        self.splitter.setChildrenCollapsible(False)
+        self.splitter.setHandleWidth(theme.M)
+        for part in (self.listing, self.viewer, self.search):
+            self.splitter.addWidget(part)
+        self._compact = False
+        self._share_room()
+        self.body.addWidget(self.splitter, 1)
+
+    def _share_room(self) -> None:
+        widths = (280, 520) if self._compact else (280, 560, 320)
+        for place, share in enumerate((3, 5) if self._compact else (2, 5, 3)):
+            self.splitter.setStretchFactor(place, share)
+        self.splitter.setSizes([theme.current().px(width) for width in widths])
+
+    def _set_compact(self, compact: bool) -> None:
+        """Where there is no room for three columns, list and search are tabs of one."""
+        if compact == self._compact:
+            return
+        self._compact = compact
+        if compact:
+            self.tabs.addTab(self.listing, say("List"))
+            self.tabs.addTab(self.search, say("Search"))
+            self.splitter.insertWidget(0, self.tabs)
+            self.tabs.show()
+        else:
+            while self.tabs.count():
+                self.tabs.removeTab(0)
+            self.tabs.hide()
+            self.tabs.setParent(self)
+            self.splitter.insertWidget(0, self.listing)
+            self.splitter.insertWidget(2, self.search)
+            self.listing.show()
+            self.search.show()
+        self._share_room()
 
     def refresh(self, changes: Changes | None) -> None:
         self.listing.model.apply_changes(changes)
@@ -112,7 +144,7 @@ class Page(BasePage):
         return [
             Command(say("Import files"), self.choose_files, "", self.title),
             Command(say("Import a folder"), self.choose_folder, "", self.title),
-            Command(say("Search passages"), self.search.field.setFocus, "", self.title),
+            Command(say("Search passages"), self.go_to_search, "", self.title),
             Command(say("Delete the document"), self.delete_current, "", self.title),
         ]
 
@@ -146,6 +178,12 @@ class Page(BasePage):
             paths,
             noun="bytes",
         ).success(self._imported)
+
+    def go_to_search(self) -> None:
+        """Put the keyboard on the search of passages."""
+        if self._compact:
+            self.tabs.setCurrentWidget(self.search)
+        self.search.field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_details(self) -> None:
         """What is known of the document shown; its title and field can be changed there."""
@@ -238,6 +276,10 @@ class Page(BasePage):
             self.viewer.show_document(passage.document_id, page=0, span=span)
 
     # -- Qt ------------------------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._set_compact(event.size().width() < theme.current().px(_COMPACT_BELOW))
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if any(url.isLocalFile() for url in event.mimeData().urls()):

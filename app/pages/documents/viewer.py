@@ -85,6 +85,7 @@ class DocumentViewer(QFrame):
         self.of = label("", "small")
         self.as_text = Button(say("As text"), "choice")
         self.as_text.setCheckable(True)
+        self.as_text.setMinimumWidth(self.as_text.sizeHint().width())
         self.back.clicked.connect(lambda: self.turn(-1))
         self.forth.clicked.connect(lambda: self.turn(1))
         self.number.valueChanged.connect(self._on_number)

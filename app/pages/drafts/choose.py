@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from app import theme
@@ -25,6 +26,8 @@ from core.storage.transaction import Transaction
 from core.types.documents import Draft, PostEdit
 
 LETTERS = "ABCDEFGHIJ"
+#: Narrower than this the ratings stand under the draft.
+_STACKED_BELOW = 620
 
 
 def make_draft_axes() -> tuple[Axis, ...]:
@@ -84,6 +87,7 @@ class ChoosePanel(QWidget):
         self.letters = [Button(letter, "choice") for letter in LETTERS[:4]]
         for place, button in enumerate(self.letters):
             button.setCheckable(True)
+            button.setMinimumWidth(button.sizeHint().width())
             button.setAccessibleName(say("Draft {letter}", letter=button.text()))
             button.clicked.connect(partial(self.show_draft, place))
         self.reader = Reader(say("The draft"))
@@ -112,7 +116,7 @@ class ChoosePanel(QWidget):
         card.add(self.edit_button)
         right.box.addWidget(card)
         right.box.addStretch(1)
-        split = QSplitter(Qt.Orientation.Horizontal)
+        self.split = split = QSplitter(Qt.Orientation.Horizontal)
         split.setChildrenCollapsible(False)
         split.setHandleWidth(theme.M)
         split.addWidget(left)
@@ -266,6 +270,16 @@ class ChoosePanel(QWidget):
         if view is not None and self.isVisible():
             ids: Sequence[str] = [draft.id for draft in view.shown]
             self.show_draft((ids.index(self._draft) + by) % len(ids))
+
+    # -- Qt ------------------------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        narrow = event.size().width() < theme.current().px(_STACKED_BELOW)
+        wanted = Qt.Orientation.Vertical if narrow else Qt.Orientation.Horizontal
+        if self.split.orientation() != wanted:
+            self.split.setOrientation(wanted)
+            self.split.setSizes([300, 300] if narrow else [560, 330])
 
 
 def _choose_and_start(tx: Transaction, request_id: str, draft_id: str) -> PostEdit:

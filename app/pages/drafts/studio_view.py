@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QHBoxLayout,
+    QMenu,
+    QSplitter,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app import theme
 from app.pages.drafts.side_tabs import ChangesTab, CritiqueTab, SupportTab
@@ -89,15 +97,17 @@ class StudioView(QWidget):
         self.model_button = Button(
             say("Edit with the model"), icon="edit", shortcuts=keys, action="drafts.assist"
         )
-        head = row(self.text_title, self.previous_button, self.next_button)
-        head.setStretch(0, 1)
-        for part in (self.accept_button, self.reject_button):
-            head.addWidget(part)
-        card.add(head)
+        steps = row(self.text_title, self.previous_button, self.next_button)
+        steps.setStretch(0, 1)
+        self.head = row(steps, row(self.accept_button, self.reject_button, None))
+        self.foot = row(row(self.model_button, None), row(self.all_button, None))
+        for line in (self.head, self.foot):
+            line.setStretch(0, 1)
+        card.add(self.head)
         self.sections = Scroller()
         self.sections.box.setSpacing(theme.S)
         card.add(self.sections, 1)
-        card.add(row(self.model_button, None, self.all_button))
+        card.add(self.foot)
         return card
 
     def _make_sides(self) -> QWidget:
@@ -132,6 +142,9 @@ class StudioView(QWidget):
             self.split.setStretchFactor(2, 5)
             self.split.setSizes([280, 560, 290])
             self.evidence_card.show()
+        direction = QBoxLayout.Direction
+        for line in (self.head, self.foot):
+            line.setDirection(direction.TopToBottom if compact else direction.LeftToRight)
         self.evidence_card.setProperty("role", "" if compact else "card")
         margins = (0, theme.S, 0, 0) if compact else (theme.L, theme.M, theme.L, theme.L)
         self.evidence_card.box.setContentsMargins(*margins)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app import theme
@@ -37,6 +38,7 @@ from core.ports import Cancellation, ProgressCallback
 from core.storage.workspace import Workspace
 
 _LISTED = 12
+_ONE_COLUMN_BELOW = 860
 
 
 class Page(BasePage):
@@ -63,7 +65,7 @@ class Page(BasePage):
         self._build_split()
         self._build_contamination()
         self._build_export()
-        cards = (
+        self._cards = (
             self.pairs_card,
             self.edits_card,
             self.types_card,
@@ -71,12 +73,20 @@ class Page(BasePage):
             self.contamination_card,
             self.export_card,
         )
-        for place, card in enumerate(cards):
-            self.grid.addWidget(card, place // 2, place % 2)
-        self.grid.setColumnStretch(0, 1)
-        self.grid.setColumnStretch(1, 1)
+        self._columns = 0
+        self._lay_out(2)
 
     # -- building ------------------------------------------------------------------------
+
+    def _lay_out(self, columns: int) -> None:
+        """Put the cards into one column or two."""
+        if columns == self._columns:
+            return
+        self._columns = columns
+        for place, card in enumerate(self._cards):
+            self.grid.addWidget(card, place // columns, place % columns)
+        for column in range(2):
+            self.grid.setColumnStretch(column, 1 if column < columns else 0)
 
     def _build_pairs(self) -> None:
         self.pairs_card = Card(say("Draft and example"), say("means, before and after editing"))
@@ -85,7 +95,7 @@ class Page(BasePage):
         self.pairs.setVerticalSpacing(theme.S)
         self.pairs.setColumnStretch(0, 1)
         self.pairs_card.add(self.pairs)
-        self.note = label("", "small", wrap=True)
+        self.note = label(say("Measuring …"), "small", wrap=True)
         self.pairs_card.add(self.note)
 
     def _build_edits(self) -> None:
@@ -334,6 +344,12 @@ class Page(BasePage):
         if report.skipped:
             lines.append(say("Not read: {files}", files="; ".join(report.skipped[:3])))
         self.contamination_note.setText("\n".join(lines))
+
+    # -- Qt ------------------------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._lay_out(1 if event.size().width() < theme.current().px(_ONE_COLUMN_BELOW) else 2)
 
 
 def _hundred(pair: Pair) -> Pair:
