@@ -68,7 +68,7 @@ def each_tab(page: Any, qtbot: QtBot):  # type: ignore[no-untyped-def]
 
 
 def test_every_focusable_control_has_a_name(studio: Any, qtbot: QtBot) -> None:
-    window, page = studio()
+    window, page = studio(theme="high-contrast")
     nameless = []
     for tab in each_tab(page, qtbot):
         for widget in shown(window):
@@ -118,9 +118,3 @@ def test_tab_goes_round_and_comes_back(studio: Any, qtbot: QtBot) -> None:
         assert QApplication.focusWidget() is start, tab
         assert page.pane.canvas in seen
     window.work.rail.take_focus()
-
-
-def test_high_contrast_draws(studio: Any, qtbot: QtBot) -> None:
-    _window, page = studio(theme="high-contrast")
-    for _tab in each_tab(page, qtbot):
-        assert not page.grab().isNull()

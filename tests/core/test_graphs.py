@@ -330,7 +330,7 @@ def snapshot(workspace: Workspace) -> list[Any]:
 moves = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 9), st.integers(0, 9)), max_size=11)
 
 
-@settings(max_examples=14, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
 @given(steps=moves)
 def test_undo_and_redo_are_exact_and_no_circle_ever_closes(
     steps: list[Move], tmp_path_factory: pytest.TempPathFactory
@@ -371,6 +371,7 @@ dags = st.integers(1, 14).flatmap(
 )
 
 
+@settings(max_examples=50)
 @given(graph=dags)
 def test_orders_agree_with_networkx(graph: tuple[int, list[tuple[int, int]]]) -> None:
     size, edges = graph
@@ -408,6 +409,7 @@ def overlaps(places: Sequence[tuple[float, float]], sizes: Sequence[tuple[float,
     return False
 
 
+@settings(max_examples=40)
 @given(graph=dags, heights=st.lists(st.integers(30, 90), min_size=14, max_size=14))
 def test_layout_points_down_and_never_overlaps(
     graph: tuple[int, list[tuple[int, int]]], heights: list[int]
@@ -525,6 +527,7 @@ def test_the_samples_are_sound(workspace: Workspace) -> None:
     assert splits == {"train", "validation", "test"}
 
 
+@settings(max_examples=60)
 @given(text=st.text(max_size=60))
 def test_the_linter_takes_any_text(text: str) -> None:
     for issue in lint_text(text, [text], [text]):

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError, UsageError
@@ -234,6 +234,7 @@ records = st.fixed_dictionaries(
 )
 
 
+@settings(max_examples=50)
 @given(record=records, letters=st.booleans())
 def test_any_record_comes_back_as_it_was(record: dict[str, object], letters: bool) -> None:
     if letters:
