@@ -745,6 +745,21 @@ def test_routes_join_cards_wherever_they_stand() -> None:
         assert box.translated(x, y).adjusted(-1, -1, 1, 1).contains(tip)
 
 
+def test_what_is_being_typed_is_kept_when_the_window_is_locked(
+    studio: Any, graph_file: Path, qtbot: QtBot
+) -> None:
+    window, page = studio()
+    graph_id, step = page.document.graph_id, page.document.graph.steps[1].id
+    page.outline.view.edit_text(step)
+    editor = QApplication.focusWidget()
+    assert editor is not None
+    qtbot.keyClicks(editor, "Heat the pot")
+    window.lock()
+    qtbot.waitUntil(lambda: not window.session.has_workspace)
+    with Workspace.open(graph_file, read_only=True) as workspace:
+        assert load_graph(workspace, graph_id).by_id[step].text == "Heat the pot"
+
+
 def test_the_list_is_narrowed(studio: Any, qtbot: QtBot) -> None:
     window, page = studio()
     workspace, person = window.session.workspace, window.session.person_id

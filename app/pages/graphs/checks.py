@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import theme
@@ -43,27 +44,44 @@ class ChecksTab(QWidget):
         box.addWidget(self.meaning_button)
         #: How many issues and hints there are.
         self.count = 0
-        document.changed.connect(self.refresh)
-        self.refresh()
+        self._stale = False
+        document.changed.connect(self._on_changed)
+        self._on_changed()
 
     @Slot()
-    def refresh(self) -> None:
-        """Show what the document's graph has."""
+    def _on_changed(self) -> None:
+        """Count at once; the rows wait until they are looked at."""
         graph = self.document.graph
-        clear_layout(self.list.box)
+        self._hints = hint_graph(graph) if graph is not None else []
+        issues = sum(map(len, self.document.issues.values())) if graph is not None else 0
+        self.count = len(self._hints) + issues
         if graph is None:
             self.verdict.setText("")
-            self.count = 0
+        else:
+            self._show_verdict(graph, issues, len(self._hints))
+        if self.isVisible():
+            self.refresh()
+        else:
+            self._stale = True
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._stale:
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Show what the document's graph has, row by row."""
+        self._stale = False
+        graph, hints = self.document.graph, self._hints
+        clear_layout(self.list.box)
+        if graph is None:
             return
-        hints = hint_graph(graph)
         issues = [
             (step.id, issue)
             for step in graph.steps
             for issue in self.document.issues.get(step.id, ())
         ]
         copied = copied_steps(graph)
-        self.count = len(hints) + len(issues)
-        self._show_verdict(graph, len(issues), len(hints))
         for hint in hints:
             self._add_hint(hint)
         for step_id, issue in issues[:_MOST_ROWS]:

@@ -21,6 +21,7 @@ from app.pages.graphs.checks import ChecksTab
 from app.pages.graphs.compare import CompareTab
 from app.pages.graphs.dialogs import ExportDialog, NewGraphDialog, import_files
 from app.pages.graphs.methods import MethodsDialog
+from app.pages.graphs.outline import OutlineView
 from app.pages.graphs.outline_tab import OutlineTab
 from app.pages.graphs.pane import GraphPane
 from app.pages.graphs.suggest import SuggestTab
@@ -229,6 +230,9 @@ class Page(BasePage):
     def settle(self) -> Sequence[Future[Any]]:
         if self.pane.canvas.editor is not None:
             self.pane.canvas.editor.finish(True)
+        if self.outline.view.state() == OutlineView.State.EditingState:
+            # A cell that is being typed in is written when the keyboard leaves it.
+            self.outline.view.setFocus(Qt.FocusReason.OtherFocusReason)
         future = self.about.saver.flush()
         return [future] if future is not None else []
 

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Signal, Slot
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app import theme
@@ -143,6 +144,7 @@ class SuggestTab(QWidget):
         box.addWidget(self.list, 1)
         box.addLayout(row(self.accept_button, self.reject_button, None))
         self._busy = False
+        self._stale = False
         document.changed.connect(self.refresh)
         self.refresh()
 
@@ -196,6 +198,20 @@ class SuggestTab(QWidget):
             button.setEnabled(able)
         self.accept_button.setEnabled(bool(steps or links) and not self.document.read_only)
         self.reject_button.setEnabled(bool(steps or links) and not self.document.read_only)
+        if self.isVisible():
+            self._fill_list()
+        else:
+            self._stale = True
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._stale:
+            self._fill_list()
+
+    def _fill_list(self) -> None:
+        self._stale = False
+        graph = self.document.graph
+        steps, links = self.document.suggested()
         clear_layout(self.list.box)
         if graph is None:
             return
