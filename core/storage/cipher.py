@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from core.errors import ConflictError, InputError
 
@@ -24,7 +24,6 @@ SALT_SIZE = 16
 _HMAC_SIZE = 64
 _IV_SIZE = 16
 _HMAC_SALT_MASK = 0x3A
-_PAGE_COUNT_AT = 28
 _PLAIN_HEADER = b"SQLite format 3\0"
 
 FileShape = Literal["missing", "empty", "plain", "encrypted"]
@@ -153,24 +152,31 @@ def _page_is_authentic(page: bytes, number: int, hmac_key: bytes) -> bool:
     return hmac.compare_digest(_sign(signed, number, hmac_key), tag)
 
 
-def set_page_count(first_page: bytes, key: Key, pages: int) -> bytes:
-    """An encrypted first page that says of its file how many pages it has.
+def decrypt_page(page: bytes, key: Key, number: int) -> bytes:
+    """The plain content of a page, its reserved end as it is; the salt of page 1 becomes SQLite's header."""
+    decryptor = _cipher(page, key).decryptor()
+    start = SALT_SIZE if number == 1 else 0
+    end = PAGE_SIZE - _HMAC_SIZE - _IV_SIZE
+    body: bytes = decryptor.update(page[start:end]) + decryptor.finalize()
+    return (_PLAIN_HEADER if number == 1 else b"") + body + page[end:]
 
-    For recovery: a backup's first page stands in for a broken one, in a file that has grown since.
-    """
+
+def encrypt_page(plain: bytes, page: bytes, key: Key, number: int) -> bytes:
+    """The inverse of `decrypt_page`, under the vector of the page it came from."""
+    encryptor = _cipher(page, key).encryptor()
+    start = SALT_SIZE if number == 1 else 0
+    end = PAGE_SIZE - _HMAC_SIZE - _IV_SIZE
+    vector = page[end : end + _IV_SIZE]
+    signed: bytes = encryptor.update(plain[start:end]) + encryptor.finalize() + vector
+    return page[:start] + signed + _sign(signed, number, _hmac_key(key))
+
+
+def _cipher(page: bytes, key: Key) -> Any:
+    """AES-256-CBC with the page's own vector; what is encrypted is a multiple of 16, so no padding."""
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-    vector = first_page[PAGE_SIZE - _HMAC_SIZE - _IV_SIZE : PAGE_SIZE - _HMAC_SIZE]
-    cipher = Cipher(algorithms.AES(bytes(key.raw)), modes.CBC(vector))
-    decryptor, encryptor = cipher.decryptor(), cipher.encryptor()
-    body = bytearray(
-        decryptor.update(first_page[SALT_SIZE : PAGE_SIZE - _HMAC_SIZE - _IV_SIZE])
-        + decryptor.finalize()
-    )
-    place = _PAGE_COUNT_AT - SALT_SIZE
-    body[place : place + 4] = pages.to_bytes(4, "big")
-    signed = encryptor.update(bytes(body)) + encryptor.finalize() + vector
-    return first_page[:SALT_SIZE] + signed + _sign(signed, 1, _hmac_key(key))
+    end = PAGE_SIZE - _HMAC_SIZE
+    return Cipher(algorithms.AES(bytes(key.raw)), modes.CBC(page[end - _IV_SIZE : end]))
 
 
 def check_key(path: Path, key: Key, *, pages: int | None = 64) -> KeyCheck:

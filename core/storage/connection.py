@@ -72,12 +72,15 @@ def open_connection(
         connection.execute(f'PRAGMA key = "{key.pragma}"')
     connection.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")
     connection.execute("PRAGMA foreign_keys = ON")
-    # Each page read anew is decrypted anew.
-    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
     # Deleted text must not survive in free pages of a plain workspace, nor scratch data on the disk.
     connection.execute("PRAGMA secure_delete = ON")
     connection.execute("PRAGMA temp_store = MEMORY")
     return Database(connection)
+
+
+def enlarge_cache(db: Database) -> None:
+    """Let a connection that lives long keep its pages: each one read anew is decrypted anew."""
+    db.conn.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
 
 
 def _is_still(path: Path) -> bool:

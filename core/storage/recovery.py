@@ -20,9 +20,10 @@ from core.errors import ConflictError, DamagedWorkspaceError, RifugioError
 from core.ids import new_id
 from core.storage import schema
 from core.storage.backups import check_backup, list_backups, open_backup
-from core.storage.cipher import PAGE_SIZE, Key, inspect_file, set_page_count
+from core.storage.cipher import Key, inspect_file
 from core.storage.connection import fetch_all, open_connection, plain_file_errors
 from core.storage.files import companions, put_in_place, remove_with_companions
+from core.storage.grafting import graft_schema
 from core.storage.kinds import KINDS
 from core.storage.titles import kind_words
 
@@ -121,21 +122,45 @@ def _last_good(path: Path, key: Key | None) -> Path | None:
 
 
 def _copy_for_reading(path: Path, work: Path, backup: Path | None, key: Key | None) -> None:
-    """A copy to read from; where its first page is broken, the backup's stands in for it."""
+    """A copy to read from; where the list of its tables is broken, another file's stands in for it."""
     shutil.copyfile(path, work)
     log = companions(path)[0]
     if log.exists():
         shutil.copyfile(log, companions(work)[0])
     if backup is not None and not _Source(work, key).readable:
-        with backup.open("rb") as stream:
-            first = stream.read(PAGE_SIZE)
-        pages = work.stat().st_size // PAGE_SIZE
-        if key is not None:
-            first = set_page_count(first, key, pages)
-        else:
-            first = first[:28] + pages.to_bytes(4, "big") + first[32:]
-        with work.open("r+b") as stream:
-            stream.write(first)
+        graft_schema(work, backup, key)
+    if not _Source(work, key).readable:
+        _graft_from_new(work, key)
+
+
+def _graft_from_new(work: Path, key: Key | None) -> None:
+    """Take the list of tables from a new file, and give it up again where it does not fit."""
+    donor = work.with_name(f"{work.name}.new")
+    before = work.read_bytes()
+    remove_with_companions(donor)
+    try:
+        db = open_connection(donor, key)
+        schema.migrate(db)
+        expected = _list_tables(db)
+        db.conn.close()
+        graft_schema(work, donor, key)
+        # What is left of the file's own list has to agree, or rows would be read as other tables'.
+        db = open_connection(work, key)
+        try:
+            fits = expected <= _list_tables(db)
+        except (sqlcipher.Error, MemoryError):
+            fits = False
+        finally:
+            db.conn.close()
+        if not fits:
+            work.write_bytes(before)
+    finally:
+        remove_with_companions(donor)
+
+
+def _list_tables(db: Database) -> set[tuple[str, int]]:
+    rows = fetch_all(db, "SELECT name, rootpage FROM sqlite_master")
+    return {(row["name"], row["rootpage"]) for row in rows}
 
 
 class _Source:

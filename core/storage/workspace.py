@@ -27,6 +27,7 @@ from core.ids import new_id
 from core.storage import opening, schema
 from core.storage.cipher import Key, derive_key, inspect_file, new_salt
 from core.storage.connection import (
+    enlarge_cache,
     fetch_all,
     open_connection,
     plain_errors,
@@ -244,6 +245,7 @@ class Workspace(Reads):
             if db is None:
                 db = open_connection(self.path, self._key, read_only=True)
                 db.conn.execute("PRAGMA query_only = ON")
+                enlarge_cache(db)
             try:
                 yield db
             finally:
@@ -440,6 +442,7 @@ class Workspace(Reads):
 
     def _connect(self) -> Database:
         self._writer = open_connection(self.path, self._key, read_only=self.read_only)
+        enlarge_cache(self._writer)
         return self._writer
 
     def _prepare_for_writing(self, db: Database, *, new: bool) -> None:

@@ -31,6 +31,7 @@ from core.storage.backups import (
     list_backups,
 )
 from core.storage.cipher import make_key_file
+from core.storage.grafting import schema_pages
 from core.storage.recovery import recover_workspace
 from core.storage.rekey import change_key, opens, remove_older_backups
 from core.storage.restore import preview_restore, restore_backup, restore_to_new_file
@@ -342,6 +343,24 @@ def test_recovery_with_a_broken_first_page_is_helped_by_the_last_good_backup(
     with Workspace.open(target, PASSPHRASE) as recovered:
         assert "after the backup" in names(recovered)
         assert len(names(recovered)) == 21
+
+
+def test_recovery_without_a_backup_when_the_list_of_tables_is_broken(tmp_path: Path) -> None:
+    path = tmp_path / "w.rifugio"
+    with Workspace.create(path, PASSPHRASE) as workspace:
+        for number in range(40):
+            workspace.transact_job("Add", "", add_field, f"{number}")
+        key = workspace.key.copy()  # type: ignore[union-attr]
+    pages = schema_pages(path, key)
+    assert len(pages) > 3
+    data = bytearray(path.read_bytes())
+    for number in [1, *sorted(pages)[2:4]]:
+        data[(number - 1) * 4096 + 50] ^= 1
+    path.write_bytes(data)
+    recover_workspace(path, tmp_path / "recovered.rifugio", key)
+    with Workspace.open(tmp_path / "recovered.rifugio", PASSPHRASE) as recovered:
+        assert len(names(recovered)) == 40
+        assert is_sound(recovered)
 
 
 def test_nothing_readable_is_said(tmp_path: Path) -> None:
