@@ -53,6 +53,21 @@ def add_parsers(verbs: Any) -> None:
     run.add_argument("--retry", action="store_true", help="with --resume: failed outputs again")
     run.set_defaults(run=_run)
 
+    experiment = verbs.add_parser(
+        "experiment", help="several systems, with several prompts, in turn"
+    )
+    add_common(experiment, workspace=True)
+    experiment.add_argument("name", metavar="NAME", help="its name; that of an earlier one goes on")
+    experiment.add_argument("--systems", default="", metavar="A,B")
+    experiment.add_argument("--prompts", default="", metavar="P,Q", help="else each system's own")
+    experiment.add_argument("--examples", default="", metavar="Q")
+    experiment.add_argument(
+        "--long-inputs", default="refuse", choices=("refuse", "truncate", "parts")
+    )
+    experiment.add_argument("--retry", action="store_true", help="failed outputs again")
+    experiment.add_argument("--estimate", action="store_true", help="only say how long it may take")
+    experiment.set_defaults(run=_experiment)
+
     score = verbs.add_parser("score", help="score a run's outputs")
     add_common(score, workspace=True)
     score.add_argument("--run", dest="run_id", required=True, metavar="RUN")
@@ -172,6 +187,76 @@ def _run(args: argparse.Namespace) -> int:
         text += f"\n  {failure['example']}: {failure['error']}"
     print_result(args, value, text.strip())
     return 0 if job.state == "done" else 1
+
+
+def _experiment(args: argparse.Namespace) -> int:
+    from app import services
+    from core.runs.engine import execute_run
+    from core.runs.experiments import (
+        add_experiment,
+        estimate_time,
+        experiment_cells,
+        retry_experiment,
+        unfinished_runs,
+    )
+    from core.runs.verbs import find_system, select_examples
+    from core.types.evaluation import Experiment
+
+    with open_workspace(args) as workspace:
+        found = workspace.find(Experiment, "name = ? COLLATE NOCASE", (args.name,))
+        names = [name.strip() for name in args.systems.split(",") if name.strip()]
+        systems = [find_system(workspace, name).id for name in names]
+        prompts = [name.strip() for name in args.prompts.split(",") if name.strip()] or [""]
+        if args.estimate or not found:
+            examples = select_examples(workspace, args.examples)
+            guess = estimate_time(workspace, systems, len(examples), len(prompts))
+            if args.estimate:
+                time = "unknown" if guess.seconds is None else f"about {guess.seconds:.0f} s"
+                value = {
+                    "outputs": guess.outputs,
+                    "seconds": guess.seconds,
+                    "not_timed": list(guess.unknown),
+                }
+                print_result(args, value, f"{guess.outputs} outputs, {time}.")
+                return 0
+            experiment = workspace.transact_job(
+                "Start experiment", "", add_experiment, args.name, systems, examples,
+                prompts=prompts, policy=args.long_inputs,
+            ).value  # fmt: skip
+        else:
+            experiment = found[0]
+        if args.retry:
+            workspace.transact_job("Retry", "", retry_experiment, experiment.id)
+        with cancel_on_interrupt() as cancel:
+            # One system after the other: the models make room for each other.
+            for run_id in unfinished_runs(workspace, experiment.id):
+                system = workspace.get(System, workspace.get(Run, run_id).system_id)
+                generator = services.generator(system.model_id)
+                progress = ProgressLine(f"Run {system.name}", "outputs")
+                execute_run(workspace, run_id, generator, progress=progress, cancel=cancel)
+                if cancel.cancelled:
+                    break
+        cells = experiment_cells(workspace, experiment.id)
+    value = {
+        "experiment": experiment.id,
+        "cells": [
+            {
+                "run": cell.run_id,
+                "system": cell.system,
+                "prompt": cell.prompt,
+                "total": cell.total,
+                "done": cell.done,
+                "failed": cell.failed,
+            }
+            for cell in cells
+        ],
+    }
+    text = "\n".join(
+        f"{cell.system}, {cell.prompt}: {cell.done} of {cell.total}, {cell.failed} failed"
+        for cell in cells
+    )
+    print_result(args, value, text)
+    return 0 if all(cell.done + cell.failed == cell.total for cell in cells) else 1
 
 
 def run_summary(workspace: Workspace, run_id: str, job: Job) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from app.pages.results.page import behind_filter
 from app.pages.results.report_dialog import ReportDialog, write_report_file
 from app.pages.results.table import SPLITS
 from app.pages.review.adjudicate import AdjudicateDialog
+from app.pages.runs.bench_dialog import BenchDialog
 from app.pages.runs.experiment_dialog import ExperimentDialog
 from app.pages.runs.import_dialog import ImportOutputsDialog
 from app.pages.runs.judge_dialog import JudgeDialog
@@ -354,3 +355,30 @@ def test_a_disputed_pair_is_decided_with_a_reason(window: MainWindow, qtbot: QtB
     assert getattr(decided, f"{decided.choice}_output_id") == right
     qtbot.waitUntil(lambda: dialog.pair is None)
     dialog.accept()
+
+
+def test_the_editing_benchmark_is_imported_started_and_scored(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    page = window.work.show_page("runs")
+    reports: list[ImportReport] = []
+    importing = ImportOutputsDialog(page, reports.append)
+    importing.open()
+    pick(importing.kind, "edits")
+    importing.take_file(write_jfleg(tmp_path))
+    qtbot.waitUntil(importing.import_button.isEnabled)
+    assert importing.table.rows.index(0, 1).data() == "He go to school ."
+    importing.import_button.click()
+    qtbot.waitUntil(lambda: bool(reports))
+    assert reports[0].added == {"text to edit": 3}
+    dialog = BenchDialog(page, page._on_experiment)
+    dialog.open()
+    qtbot.waitUntil(lambda: set(dialog.tasks) == {"fluency"})
+    assert "33 texts" in dialog.count_label.text()
+    pick(dialog.prompts, "first")
+    assert "3 texts" in dialog.count_label.text()
+    dialog.start_button.click()
+    workspace = window.session.workspace
+    scored = "SELECT count(DISTINCT run_id) FROM run_score"
+    qtbot.waitUntil(lambda: workspace.value(scored) == 2, timeout=20_000)
+    qtbot.waitUntil(lambda: not page.runner.run_id and not page.runner._scoring)

@@ -132,3 +132,25 @@ def test_results_split_and_reports_in_both_forms(
     assert pdf.read_bytes().startswith(b"%PDF")
     code, _, err = call("report", file, "--out", tmp_path / "r.docx")
     assert (code, "neither in .html nor in .pdf" in err) == (2, True)
+
+
+def test_an_experiment_is_estimated_run_and_goes_on(file: Path, call: Call) -> None:
+    code, value, _ = call(
+        "experiment", file, "Which?", "--systems", "Brief,Judge", "--examples", "1", "--estimate",
+        "--json",
+    )  # fmt: skip
+    assert (code, value["outputs"], value["not_timed"]) == (0, 2, ["Brief", "Judge"])
+    code, value, _ = call(
+        "experiment", file, "Which?", "--systems", "Brief,Judge", "--examples", "1", "--prompts",
+        "long_form,long_form_section", "--json",
+    )  # fmt: skip
+    assert code == 0
+    assert [(c["system"], c["prompt"], c["done"]) for c in value["cells"]] == [
+        ("Brief", "long_form", 1),
+        ("Brief", "long_form_section", 1),
+        ("Judge", "long_form", 1),
+        ("Judge", "long_form_section", 1),
+    ]
+    again = call("experiment", file, "which?", "--retry", "--json")
+    assert (again[0], again[1]["experiment"]) == (0, value["experiment"])
+    assert call("experiment", file, "Other", "--systems", "Nobody")[0] == 1

@@ -393,6 +393,15 @@ def _describe(facts: RunFacts) -> str:
         say("temperature {value}", value=params["temperature"]),
         say("seed {value}", value=params["seed"]),
     ]
+    prompt = facts.run.signature.get("instruction") or facts.run.signature.get("prompt")
+    if prompt:
+        parts.append(say("prompt '{name}'", name=prompt))
+    policy = {
+        "truncate": say("long inputs cut"),
+        "parts": say("long inputs in parts"),
+    }.get(str(facts.run.signature.get("context_policy", "")))
+    if policy:
+        parts.append(policy)
     device = facts.run.signature.get("device")
     if device:
         parts.append(str(device))

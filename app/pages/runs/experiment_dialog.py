@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QWidget
 
 from app import theme
 from app.operations import run_query
+from app.pages.runs.bench_dialog import BenchDialog
 from app.strings import count_of, format_duration, say
 from app.widgets.basics import Scroller, label
 from app.widgets.dialogs import Dialog
@@ -84,6 +85,7 @@ class ExperimentDialog(Dialog):
 
     def __init__(self, parent: QWidget, made: Callable[[list[str], bool], object]) -> None:
         super().__init__(say("New experiment"), parent, width=600)
+        self._page = parent
         self._made = made
         self._generation = 0
         self._planned: Planned | None = None
@@ -133,6 +135,7 @@ class ExperimentDialog(Dialog):
         self.notice = Notice("", "warning")
         self.notice.hide()
         self.body.addWidget(self.notice)
+        self.bench_button = self.add_button(say("Editing benchmark …"), self._bench)
         self.add_cancel()
         self.start_button = self.add_button(say("Start"), self._accept, "primary")
         self.start_button.setEnabled(False)
@@ -161,6 +164,12 @@ class ExperimentDialog(Dialog):
         box.toggled.connect(self._plan)
         boxes[key] = box
         scroller.box.addWidget(box)
+
+    @Slot()
+    def _bench(self) -> None:
+        """The benchmark's own dialog instead."""
+        self.reject()
+        BenchDialog(self._page, self._made).open()
 
     @property
     def system_ids(self) -> list[str]:

@@ -18,10 +18,12 @@ from app.widgets.buttons import Button
 from app.widgets.dialogs import Dialog, choose_files
 from app.widgets.inputs import ComboBox
 from app.widgets.notice import Notice
+from core.editing_bench.bench import import_edits
+from core.editing_bench.formats import read_edits
 from core.errors import KnownError
 from core.exchange.imports import ImportReport, import_records, read_import
 from core.exchange.mappings import TARGETS, remember_mapping, suggest_mapping
-from core.exchange.records import Records, Skipped
+from core.exchange.records import Record, Records, Skipped
 from core.storage.transaction import Transaction
 from core.storage.workspace import Workspace
 
@@ -29,6 +31,7 @@ _KINDS = (
     ("outputs", "Outputs of other systems"),
     ("ratings", "Ratings of people"),
     ("preferences", "Preferences of people"),
+    ("edits", "Texts to edit (JFLEG, ASSET …)"),
 )
 _SHOWN = 5
 
@@ -44,6 +47,13 @@ class Preview:
 
 def read_preview(workspace: Workspace, path: Path, kind: str) -> Preview:
     """Read a file without writing anything; for a thread of the pool."""
+    if kind == "edits":
+        edits = read_edits(path)
+        records = [
+            Record(r.line, {"id": r.id, "input": r.input, "edits": r.edits[0]})
+            for r in edits.records[:_SHOWN]
+        ]
+        return Preview((), {}, Records(records, edits.skipped))
     found, _format = read_import(path, kind)
     columns: dict[str, None] = {}
     for record in found.records[:200]:
@@ -60,6 +70,11 @@ def import_mapped(
     columns: tuple[str, ...],
 ) -> ImportReport:
     """Import with a mapping, and remember it, in one transaction that undo takes back."""
+    if kind == "edits":
+        count, skipped = workspace.transact(
+            say("Import {name}", name=path.name), person_id, import_edits, read_edits(path)
+        ).value
+        return ImportReport(path.name, {"text to edit": count} if count else {}, skipped)
     found, _format = read_import(path, kind, mapping=mapping)
 
     def write(tx: Transaction) -> ImportReport:
@@ -74,7 +89,7 @@ class ImportOutputsDialog(Dialog):
     """A file, what its columns mean, and its first rows as they would be read."""
 
     def __init__(self, parent: QWidget, done: Callable[[ImportReport], object]) -> None:
-        super().__init__(say("Import outputs, ratings or preferences"), parent, width=680)
+        super().__init__(say("Import outputs, ratings, preferences, texts"), parent, width=680)
         self.resize(theme.current().px(760), theme.current().px(600))
         self._done = done
         self._path: Path | None = None
@@ -148,7 +163,7 @@ class ImportOutputsDialog(Dialog):
             box.hide()
             box.deleteLater()
         self.boxes = {}
-        targets = TARGETS[self.kind.value]
+        targets = TARGETS.get(self.kind.value, ())
         for row, column in enumerate(preview.columns):
             box = ComboBox(say("What '{column}' is", column=column))
             own = preview.mapping.get(column, column if column in targets else "")
@@ -170,6 +185,9 @@ class ImportOutputsDialog(Dialog):
         if preview is None:
             return
         chosen = {column: box.value for column, box in self.boxes.items() if box.value}
+        if self.kind.value == "edits":
+            # A published format needs no mapping; what was read is shown all the same.
+            chosen = {name: name for name in ("id", "input", "edits")}
         targets = list(dict.fromkeys(chosen.values()))
         if self.table is not None:
             self.rows_box.removeWidget(self.table)

@@ -12,6 +12,7 @@ from app import theme
 from app.operations import run_query
 from app.pages.base import Command
 from app.pages.base import Page as BasePage
+from app.pages.runs.bench_dialog import BenchDialog
 from app.pages.runs.detail import RunDetail, RunFacts, read_run, state_word
 from app.pages.runs.dialogs import RunDialog, SystemDialog
 from app.pages.runs.experiment_dialog import ExperimentDialog
@@ -28,6 +29,7 @@ from app.widgets.id_view import IdTableView
 from core.changes import Changes
 from core.exchange.imports import ImportReport
 from core.review.blinding import results_hidden
+from core.runs.experiments import retry_experiment, unfinished_runs
 from core.runs.verbs import retry_failed
 from core.storage.workspace import Workspace
 from core.types import Run, System
@@ -171,6 +173,7 @@ class Page(BasePage):
             Command(say("Judge with language models"), self.show_judge, "", self.title),
             Command(say("New experiment"), self.show_experiment, "", self.title),
             Command(say("Import outputs of other systems"), self.show_import, "", self.title),
+            Command(say("Run the editing benchmark"), self.show_bench, "", self.title),
         ]
         if self.detail.facts is not None:
             made += [
@@ -178,6 +181,12 @@ class Page(BasePage):
                     say("Stop the run"), self.stop_current, keys.hint("runs.cancel"), self.title
                 ),
                 Command(say("Resume the run"), self.resume_current, "", self.title),
+                Command(
+                    say("Try all failed outputs of the experiment again"),
+                    self.retry_experiment,
+                    "",
+                    self.title,
+                ),
                 Command(say("Score the run"), self.score_current, "", self.title),
             ]
         return made
@@ -228,6 +237,26 @@ class Page(BasePage):
     def _on_imported(self, report: ImportReport) -> None:
         self.said.emit(report_words(report))
         self.refresh(None)
+
+    @Slot()
+    def show_bench(self) -> None:
+        """Let a system edit the data sets of the editing benchmark."""
+        BenchDialog(self, self._on_experiment).open()
+
+    @Slot()
+    def retry_experiment(self) -> None:
+        """Let every failed output of the selected run's experiment be written again."""
+        facts = self.detail.facts
+        experiment = str(facts.run.signature.get("experiment", "")) if facts else ""
+        if experiment:
+            query = run_query(
+                self,
+                _retry_experiment,
+                self.session.workspace,
+                self.session.person_id,
+                experiment,
+            )
+            query.success(partial(self._on_experiment, score=True))
 
     @Slot()
     def show_experiment(self) -> None:
@@ -376,6 +405,11 @@ def _count_all(workspace: Workspace) -> tuple[int, int, int]:
         " (SELECT count(*) FROM output WHERE state = 'done' AND deleted = 0) AS outputs"
     )[0]
     return row["runs"], row["systems"], row["outputs"]
+
+
+def _retry_experiment(workspace: Workspace, person_id: str, experiment: str) -> list[str]:
+    workspace.transact_job("Try failed outputs again", person_id, retry_experiment, experiment)
+    return unfinished_runs(workspace, experiment)
 
 
 def _retry(workspace: Workspace, person_id: str, run_id: str) -> int:
