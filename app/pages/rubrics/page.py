@@ -392,7 +392,7 @@ class Page(BasePage):
         self.add_button = Button(say("Item"), icon="plus", shortcuts=keys, action="new")
         self.add_button.setAccessibleName(say("New item"))
         self.add_button.clicked.connect(self.add_item)
-        self.card.header.addWidget(self.add_button)
+        self.actions.insertWidget(1, self.add_button)
         self.tools = [self.add_button]
         for icon, text, action, slot in (
             ("import", say("Paste items"), "rubrics.paste", self.paste_items),
@@ -492,6 +492,8 @@ class Page(BasePage):
             self.card.set_title(studio.rubric.title, note)
         else:
             self.card.set_title(say("Items"))
+        # The new title has its room at once, not at the next turn of the event loop.
+        self.card.header.activate()
         locked = studio is None or studio.locked
         self.model.load(items, studio.findings if studio else {}, comments, locked=locked)
         for button in self.tools:
