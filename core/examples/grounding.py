@@ -40,7 +40,8 @@ class Grounded:
     """A sentence at code points ``start`` to ``end`` as its evidence has it.
 
     ``passage`` is the index of the evidence with the best window, -1 when there is no evidence;
-    ``window_start`` and ``window_end`` are that window's place in the passage. ``support`` is
+    ``window_start`` and ``window_end`` are the place in the passage of the sentence of that window
+    that shares most words, or of the whole window where none shares any. ``support`` is
     P(entailment), or the share of words where ``basis`` is 'words'.
     """
 
@@ -122,6 +123,7 @@ def ground_text(
             elif support < 0.1:
                 # What the sentence speaks of is where its words are.
                 best = found[0][0]
+        first, last = _place(sentence, best, evidence[best.passage].text)
         made.append(
             Grounded(
                 start,
@@ -131,8 +133,8 @@ def ground_text(
                 support,
                 basis,
                 best.passage,
-                best.start,
-                best.end,
+                first,
+                last,
                 _differences(sentence, best.text),
             )
         )
@@ -150,6 +152,23 @@ def _nearest(sentence: str, windows: Sequence[_Window]) -> list[tuple[_Window, f
     ]
     best = sorted(scored, reverse=True)[:_WINDOWS]
     return [(windows[-place], share) for share, place in best]
+
+
+def _place(sentence: str, window: _Window, passage: str) -> tuple[int, int]:
+    """The sentence of a window that shares most words with another, in places of the passage."""
+    words = _content(sentence)
+    best, place = 0.0, (window.start, window.end)
+    for start, end in _sentences(passage[window.start : window.end]):
+        here = passage[window.start + start : window.start + end]
+        shared = len(words & _content(here))
+        if shared > best:
+            best, place = shared, (window.start + start, window.start + end)
+    return place
+
+
+@lru_cache(maxsize=512)
+def _sentences(text: str) -> tuple[tuple[int, int], ...]:
+    return tuple(find_sentences(" ".join(text.split("\n"))))
 
 
 @lru_cache(maxsize=16)

@@ -28,7 +28,7 @@ from app.pages.drafts.tracked_editor import (
     TrackedEditor,
     make_editor,
 )
-from app.pages.drafts.work import SupportAnswer, judge_support, read_studio
+from app.pages.drafts.work import StudioFacts, SupportAnswer, judge_support, read_studio
 from app.session import Session
 from app.strings import count_of, say
 from app.widgets.basics import clear_layout, label
@@ -47,7 +47,7 @@ from core.examples.post_edit import (
 from core.ports import Cancellation
 from core.storage.transaction import Transaction
 from core.storage.workspace import Workspace
-from core.types import Example, Person, SectionText
+from core.types import Example, SectionText
 from core.types.documents import ChangeNote, Document
 
 _SUPPORT_MILLISECONDS = 900
@@ -76,6 +76,7 @@ class Studio(StudioView, ModelWork):
         self.session = session
         self._state: PostEditState | None = None
         self._wanted = ""
+        self._field = ""
         self._head = _Head("")
         self._names: Mapping[str, str] = {}
         self._notes: dict[str, ChangeNote] = {}
@@ -243,21 +244,19 @@ class Studio(StudioView, ModelWork):
         workspace, wanted, head = self.session.workspace, self._wanted, self._head.value
         known = self._state is not None
 
-        def read() -> tuple[PostEditState, dict[str, str]]:
-            people = {person.id: person.name for person in workspace.find(Person)}
-            return read_studio(workspace, wanted), people
-
-        def take(found: tuple[PostEditState, dict[str, str]]) -> None:
-            same = known and found[0].post_edit.head == head
+        def take(facts: StudioFacts) -> None:
+            same = known and facts.state.post_edit.head == head
             busy = self.saver.state in ("dirty", "saving") or self._head.value != head
-            if found[0].post_edit.id == self._wanted and not (busy and not same):
-                self._take(*found)
+            if facts.state.post_edit.id == self._wanted and not (busy and not same):
+                self._take(facts)
 
-        run_query(self, read).success(take)
+        run_query(self, read_studio, workspace, wanted).success(take)
 
-    def _take(self, state: PostEditState, names: dict[str, str]) -> None:
+    def _take(self, facts: StudioFacts) -> None:
+        state = facts.state
         fresh = self._state is None or self._state.post_edit.id != state.post_edit.id
-        self._state, self._names, self._notes = state, names, dict(state.notes)
+        self._state, self._names, self._notes = state, facts.names, dict(state.notes)
+        self._field = facts.field
         if fresh or len(self._editors) != len(state.texts):
             self._build_editors(state)
         if not self.saver.dirty:
@@ -431,6 +430,7 @@ class Studio(StudioView, ModelWork):
             texts,
             self._state.request.evidence,
             self._judging,
+            self._field,
         ).success(partial(self._take_support, generation, offsets)).failure(self._ignore)
 
     def _take_support(self, generation: int, offsets: list[int], answer: SupportAnswer) -> None:

@@ -16,12 +16,19 @@ from core.examples.grounding import Grounded, ground_text
 from core.examples.post_edit import PostEditState, load_post_edit
 from core.examples.queries import propose_queries
 from core.nli.cache import CachedEntailment, MemoryCache
+from core.nli.support import reads_contradiction
 from core.ports import Cancellation, EntailmentModel, ProgressCallback
 from core.storage.workspace import Workspace
-from core.types import Field, Job, SectionText, Task
+from core.types import Field, Job, Person, SectionText, Task
 from core.types.documents import Document, Draft, DraftRequest, Evidence, PostEdit, Setting
 
 _cache = MemoryCache()
+#: Fields whose texts are of a kind that entailment models are measured on (`build/nli`).
+_KIND_OF_FIELD = {
+    **dict.fromkeys(("law", "legal", "contracts"), "contracts"),
+    **dict.fromkeys(("science", "school science", "education", "teaching"), "school science"),
+    **dict.fromkeys(("history", "journalism", "encyclopaedia"), "encyclopaedia"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +136,42 @@ class SupportAnswer:
     by_words: str = ""
 
 
+def tells_contradiction(model: EntailmentModel, field: str) -> bool:
+    """Whether the model's precision for contradiction was measured, and good, for a field's texts."""
+    from models.catalog import default_model
+    from models.evaluation import read_evaluation
+
+    kind = _KIND_OF_FIELD.get(field.casefold())
+    if kind is None:
+        return False
+    try:
+        entry = default_model("nli")
+        evaluation = read_evaluation(entry)
+    except KnownError:
+        return False
+    if evaluation is None or evaluation.model_sha256 != model.info.sha256:
+        return False
+    return reads_contradiction(evaluation.raw, kind)
+
+
 def judge_support(
-    models: Any, texts: Sequence[str], evidence: Sequence[Evidence], cancel: Cancellation
+    models: Any,
+    texts: Sequence[str],
+    evidence: Sequence[Evidence],
+    cancel: Cancellation,
+    field: str = "",
 ) -> SupportAnswer:
     """Judge every sentence of every section; a model that fails leaves it to the words."""
     model = find_entailment(models)
     reason = "" if model is not None else "there is no entailment model on this machine"
     if model is not None:
         try:
+            told = tells_contradiction(model, field)
             return SupportAnswer(
-                tuple(tuple(ground_text(t, evidence, model, cancel=cancel)) for t in texts)
+                tuple(
+                    tuple(ground_text(t, evidence, model, tells_contradiction=told, cancel=cancel))
+                    for t in texts
+                )
             )
         except KnownError as error:
             cancel.raise_if_cancelled()
@@ -146,9 +179,20 @@ def judge_support(
     return SupportAnswer(tuple(tuple(ground_text(t, evidence)) for t in texts), reason)
 
 
-def read_studio(workspace: Workspace, post_edit_id: str) -> PostEditState:
-    """What a post-edit is now."""
-    return load_post_edit(workspace, post_edit_id)
+@dataclass(frozen=True, slots=True)
+class StudioFacts:
+    """What a post-edit is now, the names of people by id, and the task's field."""
+
+    state: PostEditState
+    names: dict[str, str]
+    field: str
+
+
+def read_studio(workspace: Workspace, post_edit_id: str) -> StudioFacts:
+    """All that the studio shows."""
+    state = load_post_edit(workspace, post_edit_id)
+    people = {person.id: person.name for person in workspace.find(Person)}
+    return StudioFacts(state, people, workspace.get(Field, state.task.field_id).name)
 
 
 def criticise(
