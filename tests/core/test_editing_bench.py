@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,14 @@ from core.types import Example, Output, Run
 from models.fake import FakeGenerator
 from tests.core.test_results import person
 from tests.shared_data import shared_path
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    """A plain workspace: deriving a key for each test would take longer than the tests."""
+    with Workspace.create(tmp_path / "test.rifugio", None) as opened:
+        yield opened
+
 
 JFLEG = ("He go to school .", "She have a cat .", "They is here .")
 

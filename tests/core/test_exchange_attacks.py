@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,14 @@ from core.types import (
 )
 from tests.core.test_results import write_runs
 from tests.factories import make_task
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    """A plain workspace: deriving a key for each test would take longer than the tests."""
+    with Workspace.create(tmp_path / "test.rifugio", None) as opened:
+        yield opened
+
 
 HEAD = "task,input.Transcript,output.Subjective\n"
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +26,13 @@ from core.types import RATING_AXES, Job, Output, Run, System
 from core.types.evaluation import JudgeAnswer
 from models.fake import FakeGenerator
 from tests.core.test_results import compare_all, person, write_runs
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    """A plain workspace: deriving a key for each test would take longer than the tests."""
+    with Workspace.create(tmp_path / "test.rifugio", None) as opened:
+        yield opened
 
 
 @dataclass

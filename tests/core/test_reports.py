@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -26,6 +27,14 @@ from models.fake import FakeGenerator
 from tests.core.test_judges import ScriptedJudge, judge_all, longer
 from tests.core.test_results import compare_all, person, rate
 from tests.shared_data import shared_path
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    """A plain workspace: deriving a key for each test would take longer than the tests."""
+    with Workspace.create(tmp_path / "test.rifugio", None) as opened:
+        yield opened
+
 
 NOTE = (
     "# Subjective\n\nThe patient reports pain.\n\n# Objective: examination\n\nNormal findings.\n\n"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,14 @@ from core.types import RATING_AXES, Output, ReviewItem, Run, SectionText, System
 from core.types.evaluation import PairItem
 from models.fake import FakeGenerator
 from tests.factories import make_example, make_task
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    """A plain workspace: deriving a key for each test would take longer than the tests."""
+    with Workspace.create(tmp_path / "test.rifugio", None) as opened:
+        yield opened
+
 
 SHORT = "# Subjective\n\nA cough.\n\n# Objective\n\nNo fever."
 LONG = SHORT.replace("A cough.", "A cough since Monday, dry, worse at night, without any sputum.")

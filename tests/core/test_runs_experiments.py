@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
 from core.errors import ConflictError, ContextOverflowError, ModelError, UsageError
@@ -22,6 +25,14 @@ from core.types import Example, Output, Run, SectionText, System, Task
 from core.types.evaluation import Experiment
 from models.fake import FakeGenerator
 from tests.factories import make_example, make_task
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    """A plain workspace: deriving a key for each test would take longer than the tests."""
+    with Workspace.create(tmp_path / "test.rifugio", None) as opened:
+        yield opened
+
 
 PARAGRAPH = "The patient has a cough that began on Monday and is worse at night. " * 6
 
