@@ -363,3 +363,43 @@ def test_copy_baseline_equals_the_reference_implementations(workspace: Workspace
     ]
     gleu = create("gleu", {"draw": "py2"}).aggregate(items)
     assert (gleu.value or 0) * 100 == pytest.approx(38.21, abs=0.005)
+
+
+@pytest.mark.models
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_five_sentences_with_the_default_model_and_all_instructions(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    """Three of JFLEG with eleven instructions and two of ASSET with ten; eight tokens each."""
+    from app import services
+    from models.catalog import default_model
+
+    for parts, count in ((("jfleg", "dev", "dev.src"), 3), (("asset", "asset.test.orig"), 2)):
+        found = read_edits(shared_path("data", *parts))
+        found.records = found.records[:count]
+        workspace.transact("Import", "", import_edits, found)
+    model = default_model("generator")
+    system = workspace.transact(
+        "Add", "", add_system, "Default", model_id=model.id, params={"max_tokens": 8}
+    ).value
+    runs = workspace.transact_job("Runs", "", add_bench_runs, system.id).value
+    assert len(runs) == 11 + 10
+    generator = services.generator(model.id)
+    try:
+        for run in runs:
+            execute_run(workspace, run.id, generator)
+            score_bench_run(workspace, run.id)
+    finally:
+        generator.close()
+    for copy in workspace.transact_job("Copy", "", add_copy_baseline).value:
+        score_bench_run(workspace, copy.id)
+    rows = {(r.dataset, r.system, r.metric): r for r in bench_tables(workspace)}
+    fluency = rows["jfleg", "Default", "gleu"]
+    assert [p.n + p.missing for p in fluency.prompts] == [3] * 11
+    simple = rows["asset", "Default", "sari"]
+    assert [p.n + p.missing for p in simple.prompts] == [2] * 10
+    for row in (fluency, simple):
+        assert row.mean is not None
+        assert row.copy is not None
+        assert row.published is not None

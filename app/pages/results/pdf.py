@@ -10,7 +10,8 @@ from PySide6.QtGui import QGuiApplication, QPageLayout, QPageSize, QPdfWriter, Q
 
 from core.settings import write_atomically
 
-_MARGIN = 16.0
+# Qt adds a margin of two centimetres of its own.
+_MARGIN = 0.0
 _RESOLUTION = 144
 
 
