@@ -13,8 +13,8 @@ from typing import Protocol, runtime_checkable
 from core.errors import ModelError
 from core.ports import Cancellation, Choice, Message, TextGenerator
 
-#: Questions put to the model in one call; cancelling is heeded between calls.
-CHUNK = 32
+#: Questions put to the model in one call, an even number; cancelling is heeded between calls.
+CHUNK = 16
 #: Answers whose two best options are nearer than this may come out either way (counted, shown).
 CLOSE = 0.01
 

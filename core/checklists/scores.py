@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from core.checklists.asking import CLOSE
 from core.checklists.pairs import ItemPair, judgements_of, read_pairs, verdicts_of
 from core.checklists.verbs import Target, checklists_of
 from core.errors import NotFoundError
@@ -26,6 +27,8 @@ from core.types import Output, Person, Rubric, RubricItem, Score
 from core.types.rubrics import Checklist, Judgement, Verdict
 
 Pooling = Literal["mean", "majority"]
+#: Kinds of judges that a pool is made of; persons stay outside, so that it can be checked against them.
+MACHINES = ("model", "nli")
 #: What a reader sees of an item at a glance.
 Status = Literal[
     "right", "incomplete", "excess", "wrong", "contradicted", "missing", "added", "absent",
@@ -35,7 +38,7 @@ Status = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Who judged: a kind and a person's or model's id, or a pool of all judges but adjudicators."""
+    """Who judged: a kind and a person's or model's id, or the pool of all models that judged."""
 
     kind: Literal["person", "model", "nli", "adjudication", "pool"]
     id: str = ""
@@ -86,7 +89,7 @@ def judges_of(reads: Reads, rubric_id: str) -> list[Judge]:
     order = {"adjudication": 0, "person": 1, "model": 2, "nli": 3}
     found = [Judge(row["kind"], row["id"]) for row in rows]
     found.sort(key=lambda judge: (order[judge.kind], judge.id))
-    if sum(judge.kind != "adjudication" for judge in found) > 1:
+    if sum(judge.kind in MACHINES for judge in found) > 1:
         found += [Judge("pool", pooling="mean"), Judge("pool", pooling="majority")]
     return found
 
@@ -186,7 +189,7 @@ def choose_checklists(
     for output in outputs:
         for reference in references:
             judged = judgements_of(reads, reference.id, output.id)
-            if any(judge.kind == "pool" or _is_by(judgement, judge) for judgement in judged):
+            if any(_is_by(judgement, judge) for judgement in judged):
                 return reference, output
     return references[0], outputs[0]
 
@@ -232,6 +235,18 @@ def item_means(samples: Sequence[SampleResult]) -> dict[str, tuple[RubricItem, I
         )
         for item_id, item in items.items()
     }
+
+
+def count_close(samples: Sequence[SampleResult]) -> int:
+    """Verdicts whose Yes and No are within 0.01: rounding could turn them round."""
+    return sum(
+        abs(2 * probability - 1) < CLOSE
+        for sample in samples
+        for result in sample.items
+        for verdict in result.verdicts
+        for probability in (verdict.recall_probability, verdict.precision_probability)
+        if probability is not None
+    )
 
 
 def find_disagreements(
@@ -302,13 +317,13 @@ def keep_score(tx: Transaction, sample: SampleResult) -> Score:
 def _votes(
     reads: Reads, reference_id: str, output_id: str, judge: Judge
 ) -> dict[str, list[Verdict]]:
-    """Verdicts by item: the judge's, or all judges' for a pool; what was adjudicated holds for a pool."""
+    """Verdicts by item: the judge's, or all models' for a pool; what was adjudicated holds for a pool."""
     votes: dict[str, list[Verdict]] = defaultdict(list)
     settled: dict[str, Verdict] = {}
     for judgement in judgements_of(reads, reference_id, output_id):
         if judge.kind == "pool" and judgement.judge_kind == "adjudication":
             settled |= verdicts_of(reads, judgement.id)
-        elif judge.kind == "pool" or _is_by(judgement, judge):
+        elif _is_by(judgement, judge):
             for item_id, verdict in verdicts_of(reads, judgement.id).items():
                 votes[item_id].append(verdict)
     for item_id, verdict in settled.items():
@@ -317,6 +332,8 @@ def _votes(
 
 
 def _is_by(judgement: Judgement, judge: Judge) -> bool:
+    if judge.kind == "pool":
+        return judgement.judge_kind in MACHINES
     return judgement.judge_kind == judge.kind and judgement.judge == judge.id
 
 

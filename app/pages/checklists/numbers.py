@@ -28,7 +28,14 @@ from core.checklists.analyses import (
     start_rubric_pair,
 )
 from core.checklists.runs import missing_outputs
-from core.checklists.scores import Judge, SampleResult, item_means, samples_of, task_score
+from core.checklists.scores import (
+    Judge,
+    SampleResult,
+    count_close,
+    item_means,
+    samples_of,
+    task_score,
+)
 from core.checklists.trust import compare_judges, coverage_points, main_expert
 from core.metrics.base import MetricScore
 from core.runs.prompts import WHOLE_PROMPT
@@ -191,6 +198,10 @@ class NumbersView(QWidget):
             notes.append(
                 say("Without items that are N/A on both sides F1 is {f1:.3f}.", f1=without["f1"])
             )
+        close = count_close(found.samples)
+        if close:
+            words = count_of(close, "verdict is", "verdicts are")
+            notes.append(say("{words} within 0.01 of even: rounding could turn them.", words=words))
         if found.task.unscored:
             notes.append(found.task.unscored)
         self.notes.setText(" ".join(notes))
