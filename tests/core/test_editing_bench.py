@@ -371,7 +371,7 @@ def test_copy_baseline_equals_the_reference_implementations(workspace: Workspace
 def test_five_sentences_with_the_default_model_and_all_instructions(
     workspace: Workspace, tmp_path: Path
 ) -> None:
-    """Three of JFLEG with eleven instructions and two of ASSET with ten; eight tokens each."""
+    """Three of JFLEG with eleven instructions and two of ASSET with ten; four tokens each."""
     from app import services
     from models.catalog import default_model
 
@@ -381,7 +381,7 @@ def test_five_sentences_with_the_default_model_and_all_instructions(
         workspace.transact("Import", "", import_edits, found)
     model = default_model("generator")
     system = workspace.transact(
-        "Add", "", add_system, "Default", model_id=model.id, params={"max_tokens": 8}
+        "Add", "", add_system, "Default", model_id=model.id, params={"max_tokens": 4}
     ).value
     runs = workspace.transact_job("Runs", "", add_bench_runs, system.id).value
     assert len(runs) == 11 + 10
