@@ -91,8 +91,7 @@ def load_post_edit(reads: Reads, post_edit_id: str) -> PostEditState:
     chain = revisions_of(reads, post_edit)
     for revision in chain:
         texts[revision.section] = apply_patch(texts[revision.section], _patch(revision))
-    notes = reads.find(ChangeNote, "post_edit_id = ?", (post_edit_id,))
-    points = reads.find(CritiquePoint, "post_edit_id = ?", (post_edit_id,), order_by="position, id")
+    notes, points = read_beside(reads, post_edit_id)
     return PostEditState(
         post_edit,
         request,
@@ -102,9 +101,18 @@ def load_post_edit(reads: Reads, post_edit_id: str) -> PostEditState:
         wanted_sections(task, request)[1],
         tuple(texts),
         len(chain),
-        {note.change: note for note in notes},
-        tuple(points),
+        notes,
+        points,
     )
+
+
+def read_beside(
+    reads: Reads, post_edit_id: str
+) -> tuple[dict[str, ChangeNote], tuple[CritiquePoint, ...]]:
+    """The notes on changes, by change, and the critique of a post-edit."""
+    notes = reads.find(ChangeNote, "post_edit_id = ?", (post_edit_id,))
+    points = reads.find(CritiquePoint, "post_edit_id = ?", (post_edit_id,), order_by="position, id")
+    return {note.change: note for note in notes}, tuple(points)
 
 
 def revisions_of(reads: Reads, post_edit: PostEdit) -> list[Revision]:

@@ -22,6 +22,7 @@ from core.examples.exact_precision import PRECISION
 from core.examples.grounding import Grounded
 from core.types.documents import EDIT_TYPES, ChangeNote, CritiquePoint
 
+_NEAR = 5_000
 TOKENS = {"supported": "supported", "not found": "not_found", "contradicted": "contradicted"}
 
 
@@ -264,8 +265,10 @@ class ChangesTab(QWidget):
             change = listed.change
             note = notes.get(change.id)
             if change.id not in self._suggested or change.id == kept:
+                # What stands around it is enough to tell new words by, and of any length.
+                near = slice(max(0, change.start - _NEAR), change.end + _NEAR)
                 self._suggested[change.id] = suggest_edit_type(
-                    change, originals[listed.section], changes
+                    change, originals[listed.section][near], changes
                 )
             who = say("the model") if change.source else names.get(change.person, "")
             kind = words[note.edit_type] if note and note.edit_type else say(

@@ -88,6 +88,7 @@ class Studio(StudioView, ModelWork):
         self._judging = Cancellation()
         self._evidence_place = 0
         self._worked, self._last_key = 0.0, 0.0
+        session.person_changed.connect(self._on_person)
         self.saver = Saver(session, self._start_saving, self)
         self._support_timer = self._timer(_SUPPORT_MILLISECONDS, self._judge)
         self._changes_timer = self._timer(_CHANGES_MILLISECONDS, self._show_changes)
@@ -241,16 +242,16 @@ class Studio(StudioView, ModelWork):
     def _read(self) -> None:
         if self.saver.state in ("dirty", "saving"):
             return
-        workspace, wanted, head = self.session.workspace, self._wanted, self._head.value
-        known = self._state is not None
+        head = self._head.value
 
         def take(facts: StudioFacts) -> None:
-            same = known and facts.state.post_edit.head == head
-            busy = self.saver.state in ("dirty", "saving") or self._head.value != head
-            if facts.state.post_edit.id == self._wanted and not (busy and not same):
+            overtaken = self.saver.state in ("dirty", "saving") or self._head.value != head
+            if facts.state.post_edit.id == self._wanted and (facts.same_text or not overtaken):
                 self._take(facts)
 
-        run_query(self, read_studio, workspace, wanted).success(take)
+        run_query(
+            self, read_studio, self.session.workspace, self._wanted, self._state, head
+        ).success(take)
 
     def _take(self, facts: StudioFacts) -> None:
         state = facts.state
@@ -259,10 +260,8 @@ class Studio(StudioView, ModelWork):
         self._field = facts.field
         if fresh or len(self._editors) != len(state.texts):
             self._build_editors(state)
-        if not self.saver.dirty:
-            self._head = _Head(state.post_edit.head) if fresh else self._head
-            if self._head.value != state.post_edit.head:
-                self._head.value = state.post_edit.head
+        if fresh or not (facts.same_text or self.saver.dirty):
+            self._head.value = state.post_edit.head
             for editor, tracked in zip(self._editors, state.texts, strict=True):
                 editor.load(tracked)
         if fresh:
@@ -272,7 +271,8 @@ class Studio(StudioView, ModelWork):
                 self._editors[0].setFocus(Qt.FocusReason.OtherFocusReason)
         self.critique.show_points(state.critique)
         self._show_changes()
-        self._support_timer.start()
+        if not facts.same_text:
+            self._support_timer.start()
 
     def _build_editors(self, state: PostEditState) -> None:
         clear_layout(self.sections.box)
@@ -361,6 +361,10 @@ class Studio(StudioView, ModelWork):
 
     def _warn(self, error: BaseException) -> None:
         self.warn(str(error))
+
+    def _on_person(self) -> None:
+        for editor in self._editors:
+            editor.person = self.session.person_id
 
     # -- while editing -------------------------------------------------------------------
 

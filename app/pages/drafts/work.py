@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from app.pages.documents.work import find_embedder, find_reranker
@@ -13,7 +13,7 @@ from core.examples.copied import find_copied
 from core.examples.critique import critique_text
 from core.examples.drafting import draft_ratings, shown_drafts
 from core.examples.grounding import Grounded, ground_text
-from core.examples.post_edit import PostEditState, load_post_edit
+from core.examples.post_edit import PostEditState, load_post_edit, read_beside
 from core.examples.queries import propose_queries
 from core.nli.cache import CachedEntailment, MemoryCache
 from core.nli.support import reads_contradiction
@@ -181,18 +181,34 @@ def judge_support(
 
 @dataclass(frozen=True, slots=True)
 class StudioFacts:
-    """What a post-edit is now, the names of people by id, and the task's field."""
+    """What a post-edit is now, the names of people by id, and the task's field.
+
+    ``same_text``: the text is what the studio has, and only what stands beside it was read.
+    """
 
     state: PostEditState
     names: dict[str, str]
     field: str
+    same_text: bool = False
 
 
-def read_studio(workspace: Workspace, post_edit_id: str) -> StudioFacts:
-    """All that the studio shows."""
-    state = load_post_edit(workspace, post_edit_id)
+def read_studio(
+    workspace: Workspace, post_edit_id: str, known: PostEditState | None, head: str
+) -> StudioFacts:
+    """All that the studio shows; of the text only what it has not: a long one takes its time."""
     people = {person.id: person.name for person in workspace.find(Person)}
-    return StudioFacts(state, people, workspace.get(Field, state.task.field_id).name)
+    same = (
+        known is not None
+        and known.post_edit.id == post_edit_id
+        and workspace.get(PostEdit, post_edit_id).head == head
+    )
+    if same and known is not None:
+        notes, points = read_beside(workspace, post_edit_id)
+        state = replace(known, notes=notes, critique=points)
+    else:
+        state = load_post_edit(workspace, post_edit_id)
+    field = workspace.get(Field, state.task.field_id).name
+    return StudioFacts(state, people, field, same)
 
 
 def criticise(
