@@ -10,19 +10,20 @@ the old word again makes the change vanish. Positions are code points of the dis
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from rapidfuzz.distance import Levenshtein
-
+from core.editing.words import (
+    changed_runs,
+    common_length,
+    is_joined,
+    is_word,
+    split_words,
+    word_end,
+    word_start,
+)
 from core.ids import new_id
 from core.types.documents import Span, SpanKind
-
-#: A word with its accents and joined signs, a run of blanks, a line end, or any other character.
-_TOKEN = re.compile(r"\w[\w\u0300-\u036f\u200c\u200d'’]*|[^\S\n]+|\n|.", re.DOTALL)
-_JOINERS = "\u200d\u200c\ufe0f\ufe0e'’"
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +196,8 @@ def difference(before: Tracked, after: Tracked) -> Patch | None:
     if before == after:
         return None
     size = min(len(before.text), len(after.text))
-    start = _common_length(before.text, after.text, size)
-    back = _common_length(before.text[::-1], after.text[::-1], size - start)
+    start = common_length(before.text, after.text, size)
+    back = common_length(before.text[::-1], after.text[::-1], size - start)
     first, last = _first_other_span(before, after), _last_other_end(before, after)
     if first is not None:
         start = min(start, first)
@@ -221,7 +222,7 @@ def place_before(tracked: Tracked, place: int) -> tuple[int, int] | None:
         )
         if inside is None:
             start = place - 1
-            while start > 0 and _is_joined(tracked.text, start):
+            while start > 0 and is_joined(tracked.text, start):
                 start -= 1
             return start, place
         place = inside.start
@@ -237,7 +238,7 @@ def place_after(tracked: Tracked, place: int) -> tuple[int, int] | None:
         )
         if inside is None:
             end = place + 1
-            while end < size and _is_joined(tracked.text, end):
+            while end < size and is_joined(tracked.text, end):
                 end += 1
             return place, end
         place = inside.end
@@ -266,10 +267,10 @@ def _zone(tracked: Tracked, start: int, end: int, text: str) -> tuple[int, int]:
             return first, last
         ahead, behind = shown[last : last + 1], shown[first - 1 : first] if first else ""
         begin, stop = first, last
-        if _is_word(behind) and (_is_word((old or ahead)[:1]) or _is_word((new or ahead)[:1])):
-            begin = _word_start(shown, first)
-        if _is_word(ahead) and (_is_word((old or behind)[-1:]) or _is_word((new or behind)[-1:])):
-            stop = _word_end(shown, last)
+        if is_word(behind) and (is_word((old or ahead)[:1]) or is_word((new or ahead)[:1])):
+            begin = word_start(shown, first)
+        if is_word(ahead) and (is_word((old or behind)[-1:]) or is_word((new or behind)[-1:])):
+            stop = word_end(shown, last)
         begin, stop = _include_spans(tracked, begin, stop)
         if (begin, stop) == (first, last):
             return first, last
@@ -287,39 +288,6 @@ def _include_spans(tracked: Tracked, first: int, last: int) -> tuple[int, int]:
             if span.start < first or span.end > last:
                 first, last, grown = min(first, span.start), max(last, span.end), True
     return first, last
-
-
-def _is_word(character: str) -> bool:
-    return bool(character) and (
-        character.isalnum()
-        or character == "_"
-        or character in _JOINERS
-        or unicodedata.category(character)[0] == "M"
-        or unicodedata.category(character) in ("So", "Sk", "Cs")
-    )
-
-
-def _is_joined(text: str, place: int) -> bool:
-    """Whether the character at a place belongs to the one before it."""
-    here, before = text[place], text[place - 1]
-    return (
-        unicodedata.category(here)[0] == "M"
-        or here in "\u200d\ufe0f\ufe0e"
-        or before == "\u200d"
-        or "\U0001f3fb" <= here <= "\U0001f3ff"
-    )
-
-
-def _word_start(text: str, place: int) -> int:
-    while place > 0 and _is_word(text[place - 1]):
-        place -= 1
-    return place
-
-
-def _word_end(text: str, place: int) -> int:
-    while place < len(text) and _is_word(text[place]):
-        place += 1
-    return place
 
 
 def _pieces(tracked: Tracked, first: int, last: int) -> list[_Piece]:
@@ -347,27 +315,6 @@ def _pieces(tracked: Tracked, first: int, last: int) -> list[_Piece]:
     return pieces
 
 
-def split_words(text: str) -> list[str]:
-    """Words, blanks and signs; joined together they are the text."""
-    tokens: list[str] = []
-    for token in _TOKEN.findall(text):
-        # An emoji is what its joiners and skin colours make of it.
-        if tokens and _continues(tokens[-1], token):
-            tokens[-1] += token
-        else:
-            tokens.append(token)
-    return tokens
-
-
-def _continues(before: str, token: str) -> bool:
-    return not before.isspace() and (
-        unicodedata.category(token[0])[0] == "M"
-        or token[0] in "\u200d\ufe0f\ufe0e"
-        or before[-1] == "\u200d"
-        or "\U0001f3fb" <= token[0] <= "\U0001f3ff"
-    )
-
-
 def _mark_words(
     original: str,
     current: str,
@@ -384,7 +331,7 @@ def _mark_words(
     inserted.align(former, current)
     made: list[_Piece] = []
     old_place = 0
-    for start, end, begin, stop in _changed_runs(old, new):
+    for start, end, begin, stop in changed_runs(old, new):
         same = "".join(old[old_place:start])
         if same:
             made.append(_Piece(same))
@@ -422,30 +369,6 @@ def _distinct(pieces: list[_Piece], make_id: Callable[[], str]) -> list[_Piece]:
     return made
 
 
-def _changed_runs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int, int, int]]:
-    """(start, end) in the old words and (start, end) in the new ones of each change.
-
-    Changes with only blanks between them are one: a phrase that gave way to another.
-    """
-    runs: list[tuple[int, int, int, int]] = []
-    for step in Levenshtein.opcodes(old, new):
-        if step.tag == "equal":
-            continue
-        start, end, begin, stop = step.src_start, step.src_end, step.dest_start, step.dest_end
-        if runs:
-            last = runs[-1]
-            between = old[last[1] : start]
-            if not "".join(between).strip(" \t\u00a0") and (
-                not between
-                or (last[1] > last[0] and stop > begin)
-                or (end > start and last[3] > last[2])
-            ):
-                runs[-1] = (last[0], end, last[2], stop)
-                continue
-        runs.append((start, end, begin, stop))
-    return runs
-
-
 class _Authors:
     """Who changed which characters of a text, and in which change."""
 
@@ -465,8 +388,8 @@ class _Authors:
     def align(self, former: str, current: str) -> None:
         """Say how the text became another one: by one replacement between a common start and end."""
         size = min(len(former), len(current))
-        self._prefix = _common_length(former, current, size)
-        back = _common_length(former[::-1], current[::-1], size - self._prefix)
+        self._prefix = common_length(former, current, size)
+        back = common_length(former[::-1], current[::-1], size - self._prefix)
         self._shift = len(current) - len(former)
         self._from = len(former) - back
 
@@ -592,17 +515,3 @@ def _last_other_end(before: Tracked, after: Tracked) -> tuple[int, int] | None:
             )
             return sizes[0] - tail, sizes[1] - tail
     return None
-
-
-def _common_length(one: str, other: str, most: int) -> int:
-    """How many characters both begin with, by halving: comparing slices is fast in C."""
-    if one[:most] == other[:most]:
-        return most
-    low, high = 0, most
-    while low + 1 < high:
-        middle = (low + high) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle
-    return low

@@ -20,8 +20,8 @@ from core.editing.tracked import (
     place_after,
     place_before,
     reject,
-    split_words,
 )
+from core.editing.words import split_words
 
 
 def type_in(tracked: Tracked, place: int, text: str, person: str = "ann") -> tuple[Tracked, int]:
@@ -202,7 +202,7 @@ def test_five_megabytes_are_edited_at_once() -> None:
     for n in range(100):
         patch = edit(tracked, n * step, n * step, "x", person="p", time="t")
         tracked = apply_patch(tracked, patch)
-    started = time.perf_counter()
+    started = time.thread_time()
     tracked, _ = type_in(tracked, 2_000_000, "hello there")
-    assert (time.perf_counter() - started) / 11 < 0.25
+    assert (time.thread_time() - started) / 11 < 0.05
     assert len(list_changes(tracked)) == 101
