@@ -112,14 +112,21 @@ def back_up(workspace: Workspace, reason: Reason = "manual") -> Backup:
     DamagedWorkspaceError
         When what was written does not read back; it is removed.
     """
-    with workspace.reader() as db:
-        target = new_backup_path(workspace.path, db, reason)
-        copy_database(db, target, workspace.key)
+    # A key of its own: the workspace may be closed, and its key wiped, meanwhile.
+    key = None if workspace.key is None else workspace.key.copy()
+    target: Path | None = None
     try:
-        check_backup(target, workspace.key)
+        with workspace.reader() as db:
+            target = new_backup_path(workspace.path, db, reason)
+            copy_database(db, target, key)
+        check_backup(target, key)
     except DamagedWorkspaceError:
-        target.unlink(missing_ok=True)
+        if target is not None:
+            target.unlink(missing_ok=True)
         raise
+    finally:
+        if key is not None:
+            key.wipe()
     thin_backups(workspace.path)
     return next(b for b in list_backups(workspace.path) if b.path == target)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from core.errors import (
+    ConflictError,
     DamagedWorkspaceError,
     NewerWorkspaceError,
     NotAWorkspaceError,
@@ -24,6 +25,7 @@ from core.storage.cipher import (
     check_key,
     derive_key,
     inspect_file,
+    new_salt,
     read_salt,
 )
 from core.storage.connection import fetch_all, open_connection, plain_file_errors
@@ -32,6 +34,7 @@ from core.storage.log_file import inspect_log
 
 _RESTORE = "Nothing was changed. Restore the last good backup, or recover what can be read."
 _CLOCK_MINUTES = 5
+MINIMUM_PASSPHRASE = 8
 
 
 def find_key(path: Path, passphrase: str | None, key_file: Path | None) -> Key | None:
@@ -220,3 +223,19 @@ def _copy_file(source: Path, target: Path) -> None:
     shutil.copyfile(source, target)
     if os.name == "posix":
         target.chmod(0o600)
+
+
+def refuse_weak(passphrase: str | None) -> None:
+    """Refuse a passphrase that is too short; None stands for none at all."""
+    if passphrase is not None and len(passphrase) < MINIMUM_PASSPHRASE:
+        raise ConflictError(
+            f"The passphrase has fewer than {MINIMUM_PASSPHRASE} characters.",
+            remedy="Take several unrelated words.",
+        )
+
+
+def new_key(passphrase: str | None, key_file: Path | None = None) -> Key | None:
+    """A key with a salt of its own; None for a plain file."""
+    if passphrase is None:
+        return None
+    return derive_key(passphrase, new_salt(), key_file=key_file)

@@ -16,7 +16,8 @@ from core.storage.backups import back_up, check_backup, list_backups
 from core.storage.cipher import Key
 from core.storage.connection import fetch_all, open_connection, plain_file_errors
 from core.storage.files import put_in_place, remove_with_companions
-from core.storage.workspace import Workspace, new_key, refuse_weak
+from core.storage.opening import new_key, refuse_weak
+from core.storage.workspace import Workspace
 
 
 def change_key(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
@@ -25,7 +25,7 @@ from core.errors import (
 )
 from core.ids import new_id
 from core.storage import opening, schema
-from core.storage.cipher import Key, derive_key, inspect_file, new_salt
+from core.storage.cipher import Key, inspect_file
 from core.storage.connection import (
     enlarge_cache,
     fetch_all,
@@ -36,6 +36,7 @@ from core.storage.connection import (
 from core.storage.copying import copy_database
 from core.storage.files import remove_unfinished, remove_with_companions
 from core.storage.lock import WriterLock
+from core.storage.pool import ReaderPool
 from core.storage.reads import Parameters, Reads
 from core.storage.transaction import Transaction
 from core.storage.watch import FileWatch
@@ -44,7 +45,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 SUFFIX = ".rifugio"
-MINIMUM_PASSPHRASE = 8
+MINIMUM_PASSPHRASE = opening.MINIMUM_PASSPHRASE
 
 
 class Workspace(Reads):
@@ -60,8 +61,7 @@ class Workspace(Reads):
         self.read_only = read_only
         self._key = key
         self._lock = lock
-        self._idle: list[Database] = []
-        self._idle_lock = threading.Lock()
+        self._readers = ReaderPool(path, key)
         self._listeners: list[Callable[[Changes], None]] = []
         self._closed = False
         self._finishing = False
@@ -96,14 +96,14 @@ class Workspace(Reads):
             raise ConflictError(
                 f"{path} is there already.", remedy="Choose another name, or open it instead."
             )
-        refuse_weak(passphrase)
+        opening.refuse_weak(passphrase)
         if not path.parent.is_dir():
             raise NotFoundError(
                 f"The folder {path.parent} is not there.",
                 remedy="Make it first, or choose another.",
             )
         refuse_network_share(path.parent)
-        key = new_key(passphrase, key_file)
+        key = opening.new_key(passphrase, key_file)
         lock = WriterLock(path)
         workspace = cls(path, key, lock, read_only=False)
         try:
@@ -183,10 +183,7 @@ class Workspace(Reads):
         self._closed = True
         if self._thread is not None:
             self._thread.shutdown(wait=True)
-        with self._idle_lock:
-            for db in self._idle:
-                db.conn.close()
-            self._idle.clear()
+        self._readers.close()
         if self._writer is not None:
             try:
                 self._writer.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -234,26 +231,9 @@ class Workspace(Reads):
         with self.reader() as db:
             return fetch_all(db, sql, parameters)
 
-    @contextmanager
-    def reader(self) -> Iterator[Database]:
+    def reader(self) -> AbstractContextManager[Database]:
         """A read-only connection of the pool; a further one costs no key derivation."""
-        if self._closed:
-            raise BugError("The workspace is closed.")
-        with self._idle_lock:
-            db = self._idle.pop() if self._idle else None
-        with plain_errors(self.path):
-            if db is None:
-                db = open_connection(self.path, self._key, read_only=True)
-                db.conn.execute("PRAGMA query_only = ON")
-                enlarge_cache(db)
-            try:
-                yield db
-            finally:
-                with self._idle_lock:
-                    if self._closed:
-                        db.conn.close()
-                    else:
-                        self._idle.append(db)
+        return self._readers.lend()
 
     def copy_to(self, target: Path) -> None:
         """Write the workspace as it is now to a new file under the same key, while work goes on.
@@ -467,19 +447,3 @@ class Workspace(Reads):
         self._writer = None
         opening.migrate_copy(self.path, self._key, backup)
         return self._connect()
-
-
-def refuse_weak(passphrase: str | None) -> None:
-    """Refuse a passphrase that is too short; None stands for none at all."""
-    if passphrase is not None and len(passphrase) < MINIMUM_PASSPHRASE:
-        raise ConflictError(
-            f"The passphrase has fewer than {MINIMUM_PASSPHRASE} characters.",
-            remedy="Take several unrelated words.",
-        )
-
-
-def new_key(passphrase: str | None, key_file: Path | None = None) -> Key | None:
-    """A key with a salt of its own; None for a plain file."""
-    if passphrase is None:
-        return None
-    return derive_key(passphrase, new_salt(), key_file=key_file)
