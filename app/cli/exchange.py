@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from app.cli import rubrics
 from app.cli.common import add_common, open_workspace, print_result
 
-_KINDS = "documents, tasks, examples, outputs, rubrics, graphs, edits, ratings or preferences"
+_KINDS = "documents, tasks, examples, outputs, rubrics, checklists, graphs, edits, ratings or preferences"
 
 
 def add_parsers(verbs: Any) -> None:
@@ -48,6 +49,8 @@ def _import(args: argparse.Namespace) -> int:
         from app.cli.documents import import_documents_command
 
         return import_documents_command(args)
+    if rubrics.takes_rubrics(args.kind, args.files):
+        return rubrics.import_rubrics_command(args)
     if args.kind == "edits":
         return _import_edits(args)
     if args.kind == "graphs":
@@ -136,6 +139,8 @@ def _tell(args: argparse.Namespace, files: list[dict[str, Any]]) -> int:
 
 
 def _export(args: argparse.Namespace) -> int:
+    if args.what == "checklists":
+        return rubrics.export_checklists_command(args)
     from core.exchange.exports import export_data
 
     with open_workspace(args, write=False) as workspace:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,37 @@ def add_parsers(verbs: Any) -> None:
     clear.add_argument("--nli", metavar="ID", help="the entailment model that judges")
     clear.add_argument("--reasons", default="differences", choices=("differences", "all", "none"))
     clear.set_defaults(run=_clear)
+
+
+def takes_rubrics(kind: str, paths: Sequence[Path]) -> bool:
+    """Whether an import is ours: checklists in the published format, and rubrics that are tables."""
+    tables = all(path.suffix.casefold() in (".csv", ".tsv") for path in paths)
+    return kind == "checklists" or (kind == "rubrics" and tables)
+
+
+def import_rubrics_command(args: argparse.Namespace) -> int:
+    """``import WS FILE... --as checklists|rubrics``: each file's items as a rubric, texts as checklists."""
+    return _import_files(args, args.files)
+
+
+def export_checklists_command(args: argparse.Namespace) -> int:
+    """``export WS --what checklists --out F.json``: the references', of the one rubric that has any."""
+    from core.checklists.exchange import export_checklists
+    from core.errors import UsageError
+
+    with open_workspace(args, write=False) as workspace:
+        rows = workspace.query("SELECT DISTINCT rubric_id FROM checklist WHERE deleted = 0")
+        if len(rows) > 1:
+            raise UsageError(
+                "Checklists are of several rubrics.",
+                remedy="Name one: rifugio checklists export WS --rubric R --out F.json.",
+            )
+        if not rows:
+            raise NotFoundError("There is no checklist to export.", remedy="Map a text first.")
+        count = export_checklists(workspace, rows[0]["rubric_id"], args.out)
+    text = f"Wrote {count} checklists to {args.out}, not encrypted."
+    print_result(args, {"file": str(args.out), "what": "checklists", "count": count}, text)
+    return 0
 
 
 def find_rubric(workspace: Workspace, name: str) -> Rubric:
@@ -150,29 +182,20 @@ def _add(args: argparse.Namespace) -> int:
 
 
 def _import(args: argparse.Namespace) -> int:
-    from core.checklists.exchange import add_imported_checklists
-    from core.rubrics.imports import add_rubric_file, read_rubric_files
+    return _import_files(args, [args.file])
 
-    found = read_rubric_files(args.file)
 
-    def write(tx: Any) -> list[dict[str, Any]]:
-        made = []
-        for one in found:
-            rubric = add_rubric_file(tx, one, task=args.task)
-            checklists, skipped = add_imported_checklists(tx, rubric.id, one.samples, one.title)
-            made.append(
-                {
-                    "id": rubric.id,
-                    "title": rubric.title,
-                    "items": len(one.items) + sum(map(len, one.own_items.values())),
-                    "checklists": len(checklists),
-                    "skipped": [{"sample": s, "reason": reason} for s, reason in skipped],
-                }
-            )
-        return made
+def _import_files(args: argparse.Namespace, paths: Sequence[Path]) -> int:
+    from core.rubrics.imports import read_rubric_files
 
+    # All files are read before anything is written, so that a bad one changes nothing.
+    read = [(path, read_rubric_files(path)) for path in paths]
+    made: list[dict[str, Any]] = []
     with open_workspace(args) as workspace:
-        made = workspace.transact(f"Import {args.file.name}", "", write).value
+        for path, found in read:
+            made += workspace.transact(
+                f"Import {path.name}", "", _write_rubrics, found, args.task
+            ).value
     for one in made:
         for skipped in one["skipped"]:
             print(f"{skipped['sample']}: skipped, {skipped['reason']}", file=sys.stderr)
@@ -181,6 +204,27 @@ def _import(args: argparse.Namespace) -> int:
     ]
     print_result(args, {"rubrics": made}, "\n".join(lines))
     return 0
+
+
+def _write_rubrics(tx: Any, found: Sequence[Any], task: str) -> list[dict[str, Any]]:
+    """Rubrics of a file with their checklists; what was made, as JSON."""
+    from core.checklists.exchange import add_imported_checklists
+    from core.rubrics.imports import add_rubric_file
+
+    made = []
+    for one in found:
+        rubric = add_rubric_file(tx, one, task=task)
+        checklists, skipped = add_imported_checklists(tx, rubric.id, one.samples, one.title)
+        made.append(
+            {
+                "id": rubric.id,
+                "title": rubric.title,
+                "items": len(one.items) + sum(map(len, one.own_items.values())),
+                "checklists": len(checklists),
+                "skipped": [{"sample": s, "reason": reason} for s, reason in skipped],
+            }
+        )
+    return made
 
 
 def _lint(args: argparse.Namespace) -> int:

@@ -64,6 +64,24 @@ def test_published_checklists_come_in_and_go_out_again(
     assert again["checklists"] == 1
 
 
+def test_import_and_export_know_checklists_and_tables(
+    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Workspace.open(path) as workspace:
+        task_id = workspace.find(Rubric)[0].task_id
+        title = workspace.find(Example, "task_id = ?", (task_id,))[0].title
+    lists, table = tmp_path / "lists.json", tmp_path / "table.csv"
+    lists.write_text(json.dumps({title: {"checklist": {"Onset": "N/A"}}}))
+    table.write_text("Title,Description\nDose,with unit\n")
+    made = run(capsys, "import", path, lists, "--as", "checklists", "--task", task_id)
+    assert made["rubrics"][0]["checklists"] == 1
+    made = run(capsys, "import", path, table, "--as", "rubrics", "--task", task_id)
+    assert (made["rubrics"][0]["title"], made["rubrics"][0]["items"]) == ("table", 1)
+    out = tmp_path / "out.json"
+    assert run(capsys, "export", path, "--what", "checklists", "--out", out)["count"] == 1
+    assert json.loads(out.read_text()) == {title: {"checklist": {"Onset": "N/A"}}}
+
+
 def test_a_csv_is_imported_and_a_bad_one_refused(
     path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
