@@ -12,6 +12,10 @@ import argparse
 import os
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from core.storage import Workspace
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -70,6 +74,7 @@ def fill_workspace(path: Path) -> None:
                 "Add run", person, add_run, system.id, select_examples(workspace)
             ).value
             execute_run(workspace, run.id, FakeGenerator())
+        fill_checklists(workspace, person)
         workspace.transact_job("Fill queue", person, fill_queue, person, 7)
         items = workspace.find(ReviewItem, order_by="position")
         for number, item in enumerate(items[: len(items) // 2]):
@@ -138,6 +143,48 @@ def fill_studio(workspace, person: str) -> None:  # type: ignore[no-untyped-def]
         "typed",
     )
     workspace.transact("Save example", person, save_as_example, post_edit.id)
+
+
+def fill_checklists(workspace: Workspace, person: str) -> None:
+    """One text mapped and judged by hand, a sentence an item, so that every status is to be seen."""
+    from core.checklists.judging import record_verdict
+    from core.checklists.pairs import read_pairs
+    from core.checklists.verbs import Target, fill_entry, finish_checklist, start_checklist, text_of
+    from core.nli.support import find_sentences
+    from core.rubrics.verbs import rubric_items
+    from core.types import Example, Output, Rubric
+
+    rubric = workspace.find(Rubric)[0]
+    items = rubric_items(workspace, rubric.id)
+    example = workspace.find(Example, "task_id = ?", (rubric.task_id,), limit=1)[0]
+    output = workspace.find(Output, "example_id = ?", (example.id,), limit=1)[0]
+    ids = []
+    for output_id, left_out in (("", 4), (output.id, 3)):
+        target = Target(rubric.id, example.id, output_id)
+        spans = find_sentences(text_of(workspace, target))
+        checklist = workspace.transact_job("Map", person, start_checklist, target).value
+        for number, item in enumerate(items):
+            if number != left_out and number < len(spans):
+                start, end = spans[number]
+                workspace.transact_job(
+                    "Map", person, fill_entry, checklist.id, item.id, start=start, end=end
+                )
+        workspace.transact_job("Finish", person, finish_checklist, checklist.id)
+        ids.append(checklist.id)
+    verdicts = ((True, True, False), (False, True, False), (False, False, True))
+    asked = [pair for pair in read_pairs(workspace, *ids) if pair.asked]
+    for number, pair in enumerate(asked):
+        recall, precision, against = verdicts[number % len(verdicts)]
+        workspace.transact_job(
+            "Judge",
+            person,
+            record_verdict,
+            *ids,
+            pair.item.id,
+            recall=recall,
+            precision=precision,
+            contradicted=against,
+        )
 
 
 def draw(
