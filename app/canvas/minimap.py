@@ -13,13 +13,13 @@ from app.canvas.cards import WIDTH
 from app.strings import say
 
 if TYPE_CHECKING:
-    from app.canvas.view import CanvasView
+    from app.canvas.looking import LookingView
 
 
 class MiniMap(QWidget):
     """Press or drag in it to go there. The keyboard has the arrow keys instead."""
 
-    def __init__(self, view: CanvasView) -> None:
+    def __init__(self, view: LookingView) -> None:
         super().__init__(view.viewport())
         self._view = view
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)

@@ -17,7 +17,9 @@ from core.graphs.model import StepGraph
 GRID = 8.0
 #: More dependencies than this are not drawn all: those that follow from others are left out.
 MOST_EDGES = 2_500
-_MARGIN = 400.0
+#: Free ground round the cards. Wider than any view, so that a view never centres what it shows by
+#: itself: cards stay under the hand while others come and go.
+_MARGIN = 12_000.0
 
 
 class GraphScene(QGraphicsScene):
@@ -34,6 +36,7 @@ class GraphScene(QGraphicsScene):
         self.crowded = False
         self._quiet = False
         self._content: QRectF | None = None
+        self.setSceneRect(-_MARGIN, -_MARGIN, 2 * _MARGIN, 2 * _MARGIN)
         self.draft = DraftEdge()
         self.draft.hide()
         self.addItem(self.draft)
@@ -174,8 +177,9 @@ class GraphScene(QGraphicsScene):
         return room
 
     def _fit_scene(self) -> None:
-        room = self.content_rect()
-        self.setSceneRect(room.adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN))
+        ground = self.content_rect().adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN)
+        if not self.sceneRect().contains(ground):
+            self.setSceneRect(self.sceneRect().united(ground))
 
     # -- selection and marks -------------------------------------------------------------
 

@@ -57,6 +57,17 @@ class FakeModels:
         """Nothing to end."""
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loaded machine is slow, not wrong: wait longer before giving up."""
+    wait = QtBot.waitUntil
+
+    def wait_longer(bot: QtBot, call: Callable[[], object], *, timeout: int = 20_000) -> None:
+        wait(bot, call, timeout=timeout)
+
+    monkeypatch.setattr(QtBot, "waitUntil", wait_longer)
+
+
 @pytest.fixture
 def graph_file(tmp_path: Path) -> Path:
     path = tmp_path / "G.rifugio"

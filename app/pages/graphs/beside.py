@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import theme
 from app.operations import run_query
-from app.pages.graphs.compare import describe_other, list_others
+from app.pages.graphs.compared import describe_other, list_others
 from app.pages.graphs.pane import GraphPane
 from app.pages.graphs.suggest import _wide
 from app.session import Session

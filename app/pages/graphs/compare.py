@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,30 +13,20 @@ from app import theme
 from app.canvas.document import GraphDocument
 from app.canvas.items import STATUS_TOKENS
 from app.operations import run_query, run_verb
+from app.pages.graphs.compared import Compared, compare, describe_other, list_others
 from app.pages.graphs.suggest import _wide
 from app.session import Session
 from app.strings import count_of, say, shorten
 from app.widgets.basics import Scroller, clear_layout, label, line, row
 from app.widgets.buttons import Button
 from app.widgets.inputs import ComboBox
-from core.errors import KnownError
-from core.graphs.annotation import Feedback, adjudicate, give_feedback
+from core.graphs.annotation import Feedback, adjudicate
 from core.graphs.comparison import (
-    Comparison,
-    compare_graphs,
-    find_match,
     match_steps,
     record_scores,
     reset_match,
-    score_graph,
-    similarities,
-    similarity_name,
     unmatch_steps,
 )
-from core.graphs.model import StepGraph, describe_assumptions, load_graph
-from core.metrics.base import MetricScore
-from core.storage.reads import Reads
-from core.types import Person
 from core.types.graphs import TaskGraph
 
 SIGNS = {"matched": "✓", "missing": "+", "extra": "−", "reversed": "⇄", "implied": "≈"}
@@ -59,72 +48,6 @@ METRIC_WORDS = {
     "step_proximity": "Step proximity",
 }
 _MOST_ROWS = 80
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
-    """A comparison with its scores, and what it was made from."""
-
-    graph: StepGraph
-    gold: StepGraph
-    comparison: Comparison
-    scores: dict[str, MetricScore]
-    feedback: Feedback
-    corrected: bool
-    people: dict[str, str]
-    note: str = ""
-
-
-def list_others(reads: Reads, graph: TaskGraph) -> list[tuple[TaskGraph, str]]:
-    """Graphs to compare with: of the same task first, gold before others; with their persons' names."""
-    names = {person.id: person.name for person in reads.find(Person)}
-    same_task = graph.task.casefold()
-
-    def rank(other: TaskGraph) -> tuple[bool, bool, bool, str]:
-        return (
-            other.id != graph.gold_id,
-            other.task.casefold() != same_task,
-            other.role != "gold",
-            other.id,
-        )
-
-    others = [other for other in reads.find(TaskGraph) if other.id != graph.id]
-    return [(other, names.get(other.person_id, "")) for other in sorted(others, key=rank)]
-
-
-def describe_other(graph: TaskGraph, person: str) -> str:
-    """A graph as a list of choices names it."""
-    parts = [shorten(graph.task, 34), describe_assumptions(graph.assumptions)]
-    parts.append({"gold": say("gold"), "model": str(graph.made.get("method") or say("model")),
-                  "training": say("training")}.get(graph.role, person))  # fmt: skip
-    return " · ".join(shorten(part, 34) for part in parts if part)
-
-
-def compare(reads: Reads, models: Any, graph_id: str, gold_id: str, meaning: bool) -> Compared:
-    """Load two graphs and compare them; by spelling where no embedder can be had."""
-    graph, gold = load_graph(reads, graph_id), load_graph(reads, gold_id)
-    match = find_match(reads, graph_id, gold_id)
-    embedder, note = None, ""
-    if meaning:
-        try:
-            embedder = models.embedder()
-            same = similarities(graph.accepted, gold.accepted, embedder)
-        except KnownError as error:
-            embedder, note = None, say("Matched by spelling: {why}", why=str(error))
-    if embedder is None:
-        same = similarities(graph.accepted, gold.accepted, None)
-    found = compare_graphs(graph, gold, same, match)
-    scores = score_graph(graph, gold, same, similarity_name=similarity_name(embedder), match=match)
-    return Compared(
-        graph=graph,
-        gold=gold,
-        comparison=found,
-        scores=scores,
-        feedback=give_feedback(graph, gold, found),
-        corrected=match is not None and bool(match.together or match.apart),
-        people={person.id: person.name for person in reads.find(Person)},
-        note=note,
-    )
 
 
 class CompareTab(QWidget):

@@ -11,7 +11,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QTabWidget, QWidget
 
 from app import theme
-from app.canvas.document import KINDS
+from app.canvas.reading import KINDS
 from app.operations import run_job, run_verb
 from app.pages.base import Command
 from app.pages.base import Page as BasePage
@@ -24,6 +24,7 @@ from app.pages.graphs.methods import MethodsDialog
 from app.pages.graphs.outline import OutlineView
 from app.pages.graphs.outline_tab import OutlineTab
 from app.pages.graphs.pane import GraphPane
+from app.pages.graphs.source import FILTERS, SOURCE
 from app.pages.graphs.suggest import SuggestTab
 from app.pages.listing import Listing
 from app.strings import say
@@ -31,58 +32,12 @@ from app.widgets.basics import Card
 from app.widgets.buttons import Button, IconButton
 from app.widgets.dialogs import ask
 from app.widgets.empty import EmptyState
-from app.widgets.id_table import TableColumn, TableSource
 from app.widgets.inputs import ComboBox
 from core.changes import Changes
 from core.graphs.samples import fill_graphs
 from core.graphs.splits import split_golds
 from core.graphs.verbs import copy_graph, delete_graph
 from core.ports import Cancellation, ProgressCallback
-
-ROLE_WORDS = {"gold": "Gold", "annotation": "Annotation", "training": "Training", "model": "Model"}
-
-
-def role_word(value: Any) -> str:
-    """What kind of graph it is, in a word."""
-    return say(ROLE_WORDS.get(str(value), str(value)))
-
-
-def _assumption_line(value: Any) -> str:
-    """The assumptions, which are kept as JSON, on one line."""
-    import json
-
-    try:
-        return "; ".join(json.loads(value or "[]"))
-    except ValueError:
-        return ""
-
-
-SOURCE = TableSource(
-    "graph g",
-    columns=(
-        TableColumn("task", "Task", "g.task", order="g.task COLLATE NOCASE", width=0,
-                    tooltip=lambda row: f"{row['task']}\n{_assumption_line(row['assumption'])}"),
-        TableColumn("role", "Kind", "g.role", order="g.role", width=8, text=role_word),
-    ),
-    id="g.id",
-    where="g.deleted = 0",
-    search=("g.task", "g.assumptions"),
-    extra={"assumption": "g.assumptions"},
-    kinds=("graph", "graph_step"),
-)  # fmt: skip
-
-#: What the list can be narrowed to: (name, words, SQL). ``?`` is the person at work.
-_RESULT = "(g.role = 'model' AND json_extract(g.made, '$.job') IS NOT NULL)"
-FILTERS = (
-    ("all", "All graphs", f"NOT {_RESULT}"),
-    (
-        "mine",
-        "To do for me",
-        "g.state = 'open' AND g.role IN ('annotation', 'training') AND g.person_id IN (?, '')",
-    ),
-    ("gold", "Gold graphs", "g.role = 'gold'"),
-    ("results", "Results of methods", _RESULT),
-)
 
 #: Below this width the list makes room for the canvas until it is asked for.
 _NARROW = 1060
