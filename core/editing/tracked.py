@@ -10,15 +10,14 @@ the old word again makes the change vanish. Positions are code points of the dis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from core.editing.marking import Piece, join_spans, mark_words, place_in_pieces, to_spans
 from core.editing.words import (
-    changed_runs,
     common_length,
     is_joined,
     is_word,
-    split_words,
     word_end,
     word_start,
 )
@@ -81,18 +80,6 @@ class Change:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A stretch of one kind: ``kind`` '' for what is unchanged."""
-
-    text: str
-    kind: str = ""
-    change: str = ""
-    person: str = ""
-    time: str = ""
-    source: str = ""
-
-
 def apply_patch(tracked: Tracked, patch: Patch) -> Tracked:
     """The text after a patch."""
     end = patch.start + patch.removed
@@ -108,7 +95,7 @@ def apply_patch(tracked: Tracked, patch: Patch) -> Tracked:
             start = max(span.start, end)
             spans.append(replace(span, start=start + shift, end=span.end + shift))
     text = tracked.text[: patch.start] + patch.text + tracked.text[end:]
-    return Tracked(text, _joined(spans))
+    return Tracked(text, join_spans(spans))
 
 
 def edit(
@@ -132,9 +119,9 @@ def edit(
     before = "".join(p.text for p in _pieces(tracked, first, start) if p.kind != "deleted")
     after = "".join(p.text for p in _pieces(tracked, end, last) if p.kind != "deleted")
     current = before + text + after
-    made = _mark_words(original, current, pieces, _Piece("", "", "", person, time, source), make_id)
-    caret = _place_in_pieces(made, len(before) + len(text))
-    display, spans = _to_spans(made)
+    made = mark_words(original, current, pieces, Piece("", "", "", person, time, source), make_id)
+    caret = place_in_pieces(made, len(before) + len(text))
+    display, spans = to_spans(made)
     return Patch(first, last - first, display, spans, first + caret)
 
 
@@ -290,7 +277,7 @@ def _include_spans(tracked: Tracked, first: int, last: int) -> tuple[int, int]:
     return first, last
 
 
-def _pieces(tracked: Tracked, first: int, last: int) -> list[_Piece]:
+def _pieces(tracked: Tracked, first: int, last: int) -> list[Piece]:
     """A stretch of the displayed text, by kind."""
     pieces, place = [], first
     for span in tracked.spans:
@@ -298,9 +285,9 @@ def _pieces(tracked: Tracked, first: int, last: int) -> list[_Piece]:
         if start >= end:
             continue
         if start > place:
-            pieces.append(_Piece(tracked.text[place:start]))
+            pieces.append(Piece(tracked.text[place:start]))
         pieces.append(
-            _Piece(
+            Piece(
                 tracked.text[start:end],
                 span.kind,
                 span.change,
@@ -311,158 +298,8 @@ def _pieces(tracked: Tracked, first: int, last: int) -> list[_Piece]:
         )
         place = end
     if place < last:
-        pieces.append(_Piece(tracked.text[place:last]))
+        pieces.append(Piece(tracked.text[place:last]))
     return pieces
-
-
-def _mark_words(
-    original: str,
-    current: str,
-    earlier: Sequence[_Piece],
-    mark: _Piece,
-    make_id: Callable[[], str],
-) -> list[_Piece]:
-    """The words of both texts in one, marked; who changed what before stays known."""
-    old, new = split_words(original), split_words(current)
-    deleted = _Authors(earlier, ("", "deleted"))
-    inserted = _Authors(earlier, ("", "inserted"))
-    # What was inserted earlier is found again by where it stands in the text as it was before.
-    former = "".join(piece.text for piece in earlier if piece.kind != "deleted")
-    inserted.align(former, current)
-    made: list[_Piece] = []
-    old_place = 0
-    for start, end, begin, stop in changed_runs(old, new):
-        same = "".join(old[old_place:start])
-        if same:
-            made.append(_Piece(same))
-        gone, come = "".join(old[start:end]), "".join(new[begin:stop])
-        at_old, at_new = len("".join(old[:start])), len("".join(new[:begin]))
-        pair = [
-            replace(authors.of(place, place + len(words), mark), text=words, kind=kind)
-            for authors, place, words, kind in (
-                (deleted, at_old, gone, "deleted"),
-                (inserted, at_new, come, "inserted"),
-            )
-            if words
-        ]
-        change = next((piece.change for piece in pair if piece.change), "") or make_id()
-        made += [replace(piece, change=change) for piece in pair]
-        old_place = end
-    rest = "".join(old[old_place:])
-    if rest:
-        made.append(_Piece(rest))
-    return _distinct(made, make_id)
-
-
-def _distinct(pieces: list[_Piece], make_id: Callable[[], str]) -> list[_Piece]:
-    """Changes parted by unchanged text have ids of their own."""
-    seen: set[str] = set()
-    renamed: dict[str, str] = {}
-    made = []
-    for place, piece in enumerate(pieces):
-        if not piece.kind:
-            seen |= {p.change for p in pieces[:place] if p.kind}
-            renamed = {}
-        elif piece.change in seen:
-            renamed.setdefault(piece.change, make_id())
-        made.append(replace(piece, change=renamed.get(piece.change, piece.change)))
-    return made
-
-
-class _Authors:
-    """Who changed which characters of a text, and in which change."""
-
-    def __init__(self, pieces: Iterable[_Piece], kinds: tuple[str, str]) -> None:
-        self._runs: list[tuple[int, int, _Piece]] = []
-        self._length = 0
-        for piece in pieces:
-            if piece.kind in kinds:
-                start = self._length
-                self._length += len(piece.text)
-                if piece.kind:
-                    self._runs.append((start, self._length, piece))
-        self._prefix = self._length
-        self._shift = 0
-        self._from = self._length
-
-    def align(self, former: str, current: str) -> None:
-        """Say how the text became another one: by one replacement between a common start and end."""
-        size = min(len(former), len(current))
-        self._prefix = common_length(former, current, size)
-        back = common_length(former[::-1], current[::-1], size - self._prefix)
-        self._shift = len(current) - len(former)
-        self._from = len(former) - back
-
-    def of(self, start: int, end: int, mark: _Piece) -> _Piece:
-        """Who changed a stretch: whoever did all of it before, else the one who edits now."""
-        owners: list[tuple[int, int, _Piece]] = []
-        for first, last, piece in self._runs:
-            for low, high, move in (
-                (first, min(last, self._prefix), 0),
-                (max(first, self._from), last, self._shift),
-            ):
-                low, high = max(low + move, start), min(high + move, end)
-                if low < high:
-                    owners.append((low, high, piece))
-        if not owners:
-            return mark
-        owners.sort(key=lambda owner: owner[0])
-        changes = {piece.change for _, _, piece in owners}
-        if sum(high - low for low, high, _ in owners) >= end - start and len(changes) == 1:
-            return owners[0][2]
-        return replace(mark, change=owners[0][2].change)
-
-
-def _joined(spans: list[Span]) -> tuple[Span, ...]:
-    """Neighbouring spans that are alike as one; empty ones are left out."""
-    made: list[Span] = []
-    for span in spans:
-        if span.start >= span.end:
-            continue
-        last = made[-1] if made else None
-        if (
-            last is not None
-            and last.end == span.start
-            and replace(last, start=0, end=0) == replace(span, start=0, end=0)
-        ):
-            made[-1] = replace(last, end=span.end)
-        else:
-            made.append(span)
-    return tuple(made)
-
-
-def _to_spans(pieces: Sequence[_Piece]) -> tuple[str, tuple[Span, ...]]:
-    spans, place = [], 0
-    for piece in pieces:
-        end = place + len(piece.text)
-        if piece.kind:
-            spans.append(
-                Span(
-                    start=place,
-                    end=end,
-                    kind="deleted" if piece.kind == "deleted" else "inserted",
-                    change=piece.change,
-                    person=piece.person,
-                    time=piece.time,
-                    source=piece.source,
-                )
-            )
-        place = end
-    return "".join(piece.text for piece in pieces), _joined(spans)
-
-
-def _place_in_pieces(pieces: Sequence[_Piece], count: int) -> int:
-    """Where, in what is displayed, the first ``count`` characters that are not deleted end."""
-    place, left = 0, count
-    for piece in pieces:
-        if piece.kind != "deleted":
-            if left <= len(piece.text):
-                return place + left if left else (place if count else 0)
-            left -= len(piece.text)
-        elif not left:
-            return place
-        place += len(piece.text)
-    return place
 
 
 def _decide(tracked: Tracked, change: str, gone: str) -> Patch | None:
@@ -470,13 +307,13 @@ def _decide(tracked: Tracked, change: str, gone: str) -> Patch | None:
     if not mine:
         return None
     first, last = mine[0].start, mine[-1].end
-    parts: list[_Piece] = []
+    parts: list[Piece] = []
     for piece in _pieces(tracked, first, last):
         if piece.change != change or not piece.kind:
             parts.append(piece)
         elif piece.kind != gone:
-            parts.append(_Piece(piece.text))
-    text, spans = _to_spans(parts)
+            parts.append(Piece(piece.text))
+    text, spans = to_spans(parts)
     return Patch(first, last - first, text, spans, first + len(text))
 
 
