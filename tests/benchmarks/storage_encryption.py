@@ -6,7 +6,8 @@ The mix: an import of 200 examples, then 500 edits that save themselves, each fo
 reads after it, edits of the task, undo and redo, 100 ratings, outputs of a run, and a backup. Each step is
 taken on both workspaces one after the other, in turn; a kind of step counts with its median time, so that
 a busy machine does not decide. With ``--cpu`` only processor time counts, which leaves out the waits for
-the disk that both share, so that its ratio is the higher one. Typing pauses are left out: with them the difference would vanish.
+the disk that both share, so that its ratio is the higher one. Typing pauses are left out:
+with them the difference would vanish.
 """
 
 from __future__ import annotations
