@@ -41,7 +41,7 @@ __all__ = [
 #: with it in the digits shown, and which costs nothing.
 MOST_BOOTSTRAPPED = 400
 #: More dots than this in a plot say no more.
-MOST_DOTS = 400
+MOST_DOTS = 150
 _Z = 1.959963984540054
 _ROWS = 4_096
 

@@ -373,7 +373,7 @@ def test_results_table_plots_drill_down_and_files(
     assert page.model.index(0, 0).data() == SECRET
     assert page.model.index(0, 4).data() == "4.00"
     assert "±" in page.model.index(0, 3).data()
-    assert len(page._drawn) == 8
+    qtbot.waitUntil(lambda: len(page._drawn) == 8)
 
     page.table.setCurrentIndex(page.model.index(0, 4))
     qtbot.waitUntil(lambda: len(page.behind.ids) == 1)

@@ -114,7 +114,7 @@ def test_figures_are_saved_as_svg_png_and_numbers(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
     page = results(window, qtbot)
-    qtbot.waitUntil(lambda: bool(page._drawn))
+    qtbot.waitUntil(lambda: len(page._drawn) > 1)
     figure = page._drawn[1]
     for suffix in ("svg", "png", "csv"):
         path = tmp_path / f"figure.{suffix}"

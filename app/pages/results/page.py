@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Slot
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QButtonGroup,
@@ -166,6 +166,10 @@ class Page(BasePage):
         self.split.setChildrenCollapsible(False)
         self.split.setHandleWidth(theme.L)
         self._drawn: list[MetricPlot] = []
+        self._to_draw: list[tuple[Results, str]] = []
+        self._draw_timer = QTimer(self)
+        self._draw_timer.setInterval(0)
+        self._draw_timer.timeout.connect(self._draw_next)
         self._columns = 0
         self.plots = Scroller()
         self.plots.installEventFilter(self)
@@ -518,12 +522,25 @@ class Page(BasePage):
         )
 
     def _draw(self, results: Results) -> None:
+        """Draw the plots one at a time: a dozen at once would be felt."""
         clear_layout(self._grid)
-        self._drawn = [MetricPlot(results, metric) for metric in results.metrics]
-        for plot in self._drawn:
-            plot.saved.connect(self._on_saved)
+        self._drawn = []
         self._columns = 0
-        self._arrange()
+        self._to_draw = [(results, metric) for metric in reversed(results.metrics)]
+        self._draw_timer.start()
+
+    @Slot()
+    def _draw_next(self) -> None:
+        if not self._to_draw:
+            self._draw_timer.stop()
+            return
+        plot = MetricPlot(*self._to_draw.pop())
+        plot.saved.connect(self._on_saved)
+        self._drawn.append(plot)
+        if not self._columns:
+            self._arrange()
+        place = len(self._drawn) - 1
+        self._grid.addWidget(plot, place // self._columns, place % self._columns)
 
     def _arrange(self) -> None:
         """Two plots beside each other where there is room for their names."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QColor, QWheelEvent
@@ -96,58 +97,49 @@ class MetricPlot(Figure):
         return "; ".join(parts)
 
     def _draw(self) -> None:
+        """Three items for all systems: each item added costs as much as hundreds of dots."""
         current = theme.current()
         item = self.plot.getPlotItem()
         item.clear()
         self.plot.setBackground(current.color("surface"))
         self.plot.setFixedHeight(current.px(_ROW * len(self._results.systems) + _AXIS))
-        ticks = []
+        series = current.tokens.plot_series
+        ticks: list[tuple[float, str]] = []
         colours: dict[str, int] = {}
-        for place, (system_id, name) in enumerate(self._results.systems):
+        dots: list[dict[str, Any]] = []
+        means: list[dict[str, Any]] = []
+        bounds: list[tuple[float, float]] = []
+        for place, (line, name) in enumerate(self._results.systems):
             # The first system on top, as in the table.
             height = -place
             ticks.append((height, shorten(name, _NAME)))
-            series = current.tokens.plot_series
             # One colour a system, also where the table is split and a system has several lines.
-            system = system_id.split("\n", 1)[0]
-            number = colours.setdefault(system, len(colours))
-            self._draw_system(system_id, height, QColor(series[number % len(series)]))
+            number = colours.setdefault(line.split("\n", 1)[0], len(colours))
+            color = QColor(series[number % len(series)])
+            faint = QColor(color)
+            faint.setAlpha(90)
+            brush = pg.mkBrush(faint)
+            values = self._results.values.get((line, self._metric), ())
+            dots += [
+                {"pos": (value, height + _jitter(n)), "brush": brush}
+                for n, value in enumerate(values)
+            ]
+            row = self._results.cells.get((line, self._metric))
+            if row is None or row.interval.mean is None:
+                continue
+            interval = row.interval
+            if interval.low is not None and interval.high is not None:
+                bounds += [(interval.low, height), (interval.high, height)]
+            means.append({"pos": (interval.mean, height), "brush": pg.mkBrush(color)})
+        item.disableAutoRange()
+        item.addItem(pg.ScatterPlotItem(spots=dots, size=current.px(6), pen=None))
+        if bounds:
+            ink = pg.mkPen(current.color("text"), width=current.px(2))
+            xs, ys = zip(*bounds, strict=True)
+            item.addItem(pg.PlotCurveItem(x=np.array(xs), y=np.array(ys), connect="pairs", pen=ink))
+        rim = pg.mkPen(current.color("surface"), width=1.5)
+        item.addItem(pg.ScatterPlotItem(spots=means, size=current.px(12), pen=rim))
         self._dress_axes(ticks, self._range())
-
-    def _draw_system(self, system_id: str, height: float, color: QColor) -> None:
-        current = theme.current()
-        item = self.plot.getPlotItem()
-        values = self._results.values.get((system_id, self._metric), ())
-        faint = QColor(color)
-        faint.setAlpha(90)
-        item.addItem(
-            pg.ScatterPlotItem(
-                x=list(values),
-                y=[height + _jitter(place) for place in range(len(values))],
-                size=current.px(6),
-                pen=None,
-                brush=pg.mkBrush(faint),
-            )
-        )
-        row = self._results.cells.get((system_id, self._metric))
-        if row is None or row.interval.mean is None:
-            return
-        interval = row.interval
-        if interval.low is not None and interval.high is not None:
-            item.plot(
-                [interval.low, interval.high],
-                [height, height],
-                pen=pg.mkPen(current.color("text"), width=current.px(2)),
-            )
-        item.addItem(
-            pg.ScatterPlotItem(
-                x=[interval.mean],
-                y=[height],
-                size=current.px(12),
-                pen=pg.mkPen(current.color("surface"), width=1.5),
-                brush=pg.mkBrush(color),
-            )
-        )
 
     def _range(self) -> tuple[float, float]:
         """The natural scale where there is one, so that small differences look small."""
