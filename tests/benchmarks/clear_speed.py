@@ -80,6 +80,9 @@ def main() -> None:
     parser.add_argument("--model", default=DEFAULT_GENERATOR)
     parser.add_argument("--tokens", type=int, default=1500)
     parser.add_argument("--items", type=int, default=29)
+    parser.add_argument(
+        "--fresh", type=int, default=0, help="time only so many full prompts and scale them up"
+    )
     parser.add_argument("--growth", action="store_true", help="also other numbers and lengths")
     arguments = parser.parse_args()
     with LocalModels() as models:
@@ -89,18 +92,15 @@ def main() -> None:
         size = generator.count_tokens(questions[0])
         print(f"{generator.info.name}: {arguments.items} items, prompts of some {size} tokens")
         together, fast = ask_together(generator, questions)
-        fresh, slow = ask_fresh(generator, questions)
-        gap = max(
-            abs(a.probabilities[0] - b.probabilities[0])
-            for a, b in zip(together, fresh, strict=True)
-        )
-        flips = [
-            n for n, (a, b) in enumerate(zip(together, fresh, strict=True)) if a.best != b.best
-        ]
-        close = [
-            n for n in flips if abs(fresh[n].probabilities[0] - fresh[n].probabilities[1]) < CLOSE
-        ]
-        print(f"one full prompt an item: {slow:7.2f} s")
+        timed = questions[: arguments.fresh or None]
+        fresh, slow = ask_fresh(generator, timed)
+        slow *= len(questions) / len(timed)
+        pairs = list(zip(together, fresh, strict=False))
+        gap = max(abs(a.probabilities[0] - b.probabilities[0]) for a, b in pairs)
+        flips = [b for a, b in pairs if a.best != b.best]
+        close = [b for b in flips if abs(b.probabilities[0] - b.probabilities[1]) < CLOSE]
+        scaled = f" ({len(timed)} timed, scaled up)" if len(timed) < len(questions) else ""
+        print(f"one full prompt an item: {slow:7.2f} s{scaled}")
         print(f"together:                {fast:7.2f} s")
         print(f"ratio:                   {slow / fast:7.1f}")
         print(f"largest difference of a probability: {gap:.5f}")
