@@ -17,12 +17,12 @@ from build.nli.data import Pair, read_pairs
 from build.nli.measures import area_under_curve
 from build.nli.ship import Scorer, labels_of, sample_set
 from core.ports import Cancellation
-from models.onnx_embed import EmbeddingEngine
+from models.onnx_embed import EmbedEngine
 
 _DEV, _EACH = 1_500, 600
 
 
-def features(pairs: list[Pair], scorer: Scorer, embedder: EmbeddingEngine) -> np.ndarray:
+def features(pairs: list[Pair], scorer: Scorer, embedder: EmbedEngine) -> np.ndarray:
     """(n, 2): log-odds of entailment against the rest, and the cosine of the two texts."""
     logits = scorer.logits(pairs)
     margin = logits[:, 0] - np.logaddexp(logits[:, 1], logits[:, 2])
@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     scorer = Scorer(arguments.model, threads=1)
-    embedder = EmbeddingEngine({"path": str(arguments.embedder), "id": "e", "name": "e"})
+    embedder = EmbedEngine({"path": str(arguments.embedder), "id": "e", "name": "e"})
     dev = sample_set(read_pairs(arguments.data / "dev.jsonl.xz"), _DEV)
     regression = LogisticRegression().fit(features(dev, scorer, embedder), labels_of(dev) == 0)
     rows = []
