@@ -23,6 +23,8 @@ from core.errors import BugError
 
 _ROW, _AXIS = 40, 44
 _NAME, _LONG_NAME = 22, 36
+#: Dots of a plot, all its lines together: more take longer than they tell.
+_MOST_DOTS = 600
 
 
 class Figure(Card):
@@ -109,6 +111,7 @@ class MetricPlot(Figure):
         dots: list[dict[str, Any]] = []
         means: list[dict[str, Any]] = []
         bounds: list[tuple[float, float]] = []
+        share = max(20, _MOST_DOTS // max(1, len(self._results.systems)))
         for place, (line, name) in enumerate(self._results.systems):
             # The first system on top, as in the table.
             height = -place
@@ -120,6 +123,7 @@ class MetricPlot(Figure):
             faint.setAlpha(90)
             brush = pg.mkBrush(faint)
             values = self._results.values.get((line, self._metric), ())
+            values = values[:: max(1, -(-len(values) // share))]
             dots += [
                 {"pos": (value, height + _jitter(n)), "brush": brush}
                 for n, value in enumerate(values)
