@@ -106,10 +106,12 @@ class StepItem(QGraphicsItem):
         return self.body.adjusted(-grow, -grow, grow, grow)
 
     def shape(self) -> QPainterPath:
+        # Two boxes in the same direction: a union of box and circle misses points on their common edge.
         path = QPainterPath()
+        path.setFillRule(Qt.FillRule.WindingFill)
         path.addRect(self.body)
-        path.addEllipse(self.handle, _REACH, _REACH)
-        return path.simplified()
+        path.addRect(QRectF(-_REACH, self.body.bottom() - 2, 2 * _REACH, _REACH + 2))
+        return path
 
     def itemChange(self, change: QGraphicsItem.GraphicsItemChange, value: Any) -> Any:
         scene: GraphScene | None = self.scene()  # type: ignore[assignment]

@@ -19,7 +19,7 @@ GRID = 8.0
 MOST_EDGES = 2_500
 #: Free ground round the cards. Wider than any view, so that a view never centres what it shows by
 #: itself: cards stay under the hand while others come and go.
-_MARGIN = 12_000.0
+_MARGIN = 6_000.0
 
 
 class GraphScene(QGraphicsScene):

@@ -20,6 +20,7 @@ from core.settings import Settings
 from core.storage import Workspace
 from core.storage.undo import undo
 from core.types.graphs import TaskGraph
+from tests.event_loop import spin
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -138,6 +139,7 @@ def test_by_mouse(window: MainWindow, qtbot: QtBot) -> None:
 
     def drag(start: QPoint, end: QPoint) -> None:
         send(QEvent.Type.MouseButtonPress, start, left)
+        assert canvas.gesture == "connect", (start, canvas.gesture)
         for part in (1, 2, 3):
             send(QEvent.Type.MouseMove, start + (end - start) * part / 3, left)
         send(QEvent.Type.MouseButtonRelease, end, Qt.MouseButton.NoButton)
@@ -148,6 +150,8 @@ def test_by_mouse(window: MainWindow, qtbot: QtBot) -> None:
     for number, text in enumerate(STEPS):
         column, line = number % 3, number // 3
         add(text, QPoint(width * (2 * column + 1) // 6, height * (2 * line + 1) // 8))
+    # The bar with the first hint has gone by now; a hand waits for what it sees to come to rest.
+    spin(200)
     ids = {step.text: step.id for step in graph_of(window).steps}
 
     def card(number: int) -> Any:
