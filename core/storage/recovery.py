@@ -140,6 +140,7 @@ def _graft_from_new(work: Path, key: Key | None) -> None:
     remove_with_companions(donor)
     try:
         db = open_connection(donor, key)
+        db.conn.execute("PRAGMA synchronous = OFF")
         schema.migrate(db)
         expected = _list_tables(db)
         db.conn.close()
@@ -258,6 +259,8 @@ class _Rebuild:
 
     def run(self) -> None:
         try:
+            # Nothing depends on the file before it is whole; it is waited for then.
+            self._db.conn.execute("PRAGMA synchronous = OFF")
             schema.migrate(self._db)
             self._db.conn.execute("PRAGMA foreign_keys = OFF")
             self._db.conn.execute("BEGIN IMMEDIATE")

@@ -166,6 +166,8 @@ def _prepare(copy: Path, key: Key | None) -> None:
     db = open_connection(copy, key)
     try:
         _refuse_newer(copy, db)
+        # It is waited for as a whole before it takes the file's place.
+        db.conn.execute("PRAGMA synchronous = OFF")
         schema.migrate(db)
         db.conn.execute("UPDATE meta SET value = ? WHERE key = 'origin'", (new_id(),))
         db.conn.execute("PRAGMA journal_mode = WAL")

@@ -32,7 +32,7 @@ from models.fake import FakeGenerator
 from tests.app.conftest import find_dialog
 from tests.event_loop import spin
 
-LONG = 15_000
+LONG = 40_000
 MARKERS = [f"GEHEIM{chr(65 + n)}wolkenbruch" for n in range(20)]
 PASSPHRASE = f"pass {MARKERS[0]} phrase"
 

@@ -30,7 +30,7 @@ from tests.factories import make_task
 
 Make = Callable[..., MainWindow]
 OTHER = "another horse battery"
-LONG = 15_000
+LONG = 40_000
 
 
 @pytest.fixture
