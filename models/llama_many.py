@@ -3,7 +3,7 @@
 A context of its own beside the engine's holds the beginning as sequence 0. Each prompt gets a sequence
 that shares those cells (a unified cache copies nothing), and the rests of several prompts go through the
 model in one batch. That pays where small batches waste the device, on a GPU; a CPU is as fast with one rest
-after the other (measured), which the engine then does.
+after the other, which the engine then does.
 
 Cells of other sequences between those of one shift the order in which numbers are added up, and a small
 quantised model turns last bits into hundredths of a probability. Prompts whose best options are near each

@@ -6,6 +6,7 @@ import dataclasses
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import UnionType
 from typing import Any, TypeVar
 
 import msgspec
@@ -35,9 +36,8 @@ class Kind:
 def _is_scalar(annotation: Any) -> bool:
     if typing.get_origin(annotation) is typing.Literal:
         return True
-    arguments = typing.get_args(annotation)
-    if arguments:
-        return all(argument in _SCALARS for argument in arguments)
+    if typing.get_origin(annotation) in (typing.Union, UnionType):
+        return all(argument in _SCALARS for argument in typing.get_args(annotation))
     return annotation in _SCALARS
 
 
