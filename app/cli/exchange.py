@@ -114,7 +114,11 @@ def _import_graphs(args: argparse.Namespace) -> int:
                 f"Import {path.name}", "", import_graphs, path.name, drafts, skipped
             ).value
             count = len(report.added)
-            files.append(_file(path, {"graph": count} if count else {}, report.skipped))
+            told = _file(path, {"graph": count} if count else {}, report.skipped)
+            for entry in report.aside:
+                print(f"{path}, line {entry.line}: {entry.reason}", file=sys.stderr)
+            told["aside"] = [{"line": e.line, "reason": e.reason} for e in report.aside]
+            files.append(told)
     return _tell(args, files)
 
 
