@@ -48,6 +48,8 @@ REASON_WORDS: dict[Reason, str] = {
 }
 
 EVERY = timedelta(hours=1)
+#: Names are kept in order by seconds, so that the newest may be dated a little ahead.
+_AHEAD = timedelta(minutes=1)
 SIZE_LIMIT = 2_000_000_000
 _HOURLY_FOR = timedelta(hours=24)
 _DAILY_FOR = timedelta(days=14)
@@ -139,7 +141,7 @@ def back_up_if_due(workspace: Workspace, reason: Reason) -> Backup | None:
     newest = next(iter(list_backups(workspace.path)), None)
     if newest is not None:
         age = datetime.now(UTC) - newest.made
-        if timedelta(0) <= age < EVERY and reason in ("open", "hourly"):
+        if -_AHEAD <= age < EVERY and reason in ("open", "hourly"):
             return None
         with workspace.reader() as db:
             if _state(db) == (newest.changes, newest.head):

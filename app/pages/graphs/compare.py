@@ -113,6 +113,8 @@ class CompareTab(QWidget):
             self._shown_for = ""
             self._read_choices()
         else:
+            # What was asked for before must not mark the canvases afterwards.
+            self._generation += 1
             self._clear_marks()
             self.beside_asked.emit("")
 
