@@ -56,6 +56,8 @@ class NewRubricDialog(Dialog):
         self.body.addLayout(form)
         self.add_cancel()
         self.make = self.add_button(say("Add rubric"), self._add, "primary")
+        # Not before its task is there: keys can be faster than the list.
+        self.make.setEnabled(False)
         self._tasks: list[tuple[str, str]] = []
         run_query(self, _tasks, self.session.workspace).success(self._fill)
 
