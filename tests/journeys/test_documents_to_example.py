@@ -310,7 +310,7 @@ def test_on_the_real_default_models(open_window: OpenWindow, tmp_path: Path, qtb
     page.plan.count.setValue(2)
     page.plan.length.setValue(64)
     page.plan.write()
-    qtbot.waitUntil(lambda: page.panels.currentWidget() is page.choose, timeout=400_000)
+    qtbot.waitUntil(lambda: page.panels.currentWidget() is page.choose, timeout=150_000)
     draft = workspace.find(Draft, "state = 'done'", order_by="position")[0]
     assert draft.text and len(draft.recipe["sha256"]) == 64
     page.choose.begin()

@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from app.operations import run_job, run_query, run_verb
+from app.pages.documents.work import embed_all
 from app.pages.drafts.tick_list import TickList
 from app.pages.drafts.work import PlanChoices, propose, read_choices, retrieve
 from app.session import Session
@@ -303,4 +304,7 @@ def _complete_plan(
     if not queries:
         queries = propose(workspace, models, task_id, progress=progress, cancel=cancel)
     found = list(evidence) or retrieve(workspace, models, queries, setting, document_ids)
+    if not found and embed_all(workspace, models, progress=progress, cancel=cancel):
+        # By words alone a model's queries may find nothing; now they are searched by meaning, too.
+        found = retrieve(workspace, models, queries, setting, document_ids)
     return queries, found, generator.info.id, generator.info.sha256
