@@ -107,8 +107,11 @@ class CompareTab(QWidget):
         """The graph compared with; '' for none."""
         return str(self.choice.value or "")
 
+    _active = False
+
     def set_active(self, active: bool) -> None:
         """The tab is shown, or left: marks are on the canvases only meanwhile."""
+        self._active = active
         if active:
             self._shown_for = ""
             self._read_choices()
@@ -203,7 +206,7 @@ class CompareTab(QWidget):
     # -- showing -------------------------------------------------------------------------
 
     def _mark(self) -> None:
-        if self.compared is None:
+        if self.compared is None or not self._active:
             return
         steps = self.compared.comparison.step_status()
         links = self.compared.comparison.edge_status()
