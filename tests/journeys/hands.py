@@ -15,7 +15,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
-    QComboBox,
     QScrollArea,
     QTabBar,
     QWidget,
@@ -181,17 +180,6 @@ class Keyboard(Hands):
     def go(self, page: str, key: Qt.Key) -> None:
         self.wait(lambda: _front() is not None and QApplication.activeModalWidget() is None)
         self.key(key, Qt.KeyboardModifier.ControlModifier)
-
-
-def choose_by_keys(hands: Hands, name: str, words: str) -> None:
-    """Pick an entry of a list box with the arrow keys."""
-    box = hands.reach(name)
-    assert isinstance(box, QComboBox)
-    for _step in range(box.count()):
-        if words in box.currentText():
-            return
-        hands.key(Qt.Key.Key_Down)
-    assert words in box.currentText(), f"'{words}' is not offered by '{name}'"
 
 
 def _front() -> QWidget | None:
