@@ -251,7 +251,6 @@ class Page(BasePage):
 
     def _show_counts(self, counts: QueueCounts) -> None:
         self._counts = counts
-        self.counted.emit(counts.open or None)
         for state, button in self.filters.items():
             button.setText(self._filter_text(state))
         submitted = counts.mine.get("submitted", 0)
