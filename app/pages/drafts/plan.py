@@ -304,7 +304,9 @@ def _complete_plan(
     if not queries:
         queries = propose(workspace, models, task_id, progress=progress, cancel=cancel)
     found = list(evidence) or retrieve(workspace, models, queries, setting, document_ids)
-    if not found and embed_all(workspace, models, progress=progress, cancel=cancel):
+    if not found:
         # By words alone a model's queries may find nothing; now they are searched by meaning, too.
+        # Passages that another job embedded meanwhile count as much as those embedded here.
+        embed_all(workspace, models, progress=progress, cancel=cancel)
         found = retrieve(workspace, models, queries, setting, document_ids)
     return queries, found, generator.info.id, generator.info.sha256
