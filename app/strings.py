@@ -16,7 +16,7 @@ _IDEOGRAPHS = re.compile(
 )
 
 
-def say(text: str, **values: object) -> str:
+def say(text: str, /, **values: object) -> str:
     """A sentence in the person's language. ``values`` fill its named blanks after translation.
 
     Examples

@@ -32,7 +32,7 @@ def add_job(tx: Transaction, kind: str, label: str, *, total: int, spec: Mapping
     )
 
 
-def set_job(tx: Transaction, job_id: str, **fields: Any) -> Job:
+def set_job(tx: Transaction, /, job_id: str, **fields: Any) -> Job:
     """Change a job's state, counts or message."""
     return tx.update(Job, job_id, updated=now(), **fields)
 

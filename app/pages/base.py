@@ -62,8 +62,8 @@ class Page(QWidget):
         self.title_label = label(self.title, "title")
         self.subtitle_label = ElidedLabel()
         self.subtitle_label.setProperty("role", "muted")
-        self.actions = QHBoxLayout()
-        self.actions.setSpacing(theme.S)
+        self.action_row = QHBoxLayout()
+        self.action_row.setSpacing(theme.S)
         names = QWidget()
         names_row = QHBoxLayout(names)
         names_row.setContentsMargins(0, 0, 0, 0)
@@ -71,8 +71,8 @@ class Page(QWidget):
         names_row.addWidget(self.title_label)
         names_row.addWidget(self.subtitle_label, 1)
         self._actions_box = QWidget()
-        self._actions_box.setLayout(self.actions)
-        self.actions.setContentsMargins(0, 0, 0, 0)
+        self._actions_box.setLayout(self.action_row)
+        self.action_row.setContentsMargins(0, 0, 0, 0)
         self._header = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._header.setSpacing(theme.S)
         self._header.addWidget(names, 1)
@@ -92,7 +92,7 @@ class Page(QWidget):
     # -- for subclasses ------------------------------------------------------------------
 
     def build(self) -> None:
-        """Make the controls, into ``self.body`` and ``self.actions``. Read nothing yet."""
+        """Make the controls, into ``self.body`` and ``self.action_row``. Read nothing yet."""
 
     def refresh(self, changes: Changes | None) -> None:
         """Show what is in the workspace now; ``changes`` None means anything may have changed."""

@@ -113,7 +113,7 @@ def pairs_to_judge(reads: Reads, judgement: Judgement) -> list[ItemPair]:
     ]
 
 
-def set_verdict(tx: Transaction, judgement_id: str, item_id: str, **fields: Any) -> Verdict:
+def set_verdict(tx: Transaction, /, judgement_id: str, item_id: str, **fields: Any) -> Verdict:
     """Write a verdict, whether there is one or not."""
     found = tx.find(Verdict, "judgement_id = ? AND item_id = ?", (judgement_id, item_id), limit=1)
     if found:

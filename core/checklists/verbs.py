@@ -139,7 +139,7 @@ def checklist_items(reads: Reads, checklist: Checklist) -> list[RubricItem]:
     return items_for(reads, checklist.rubric_id, checklist.example_id)
 
 
-def set_entry(tx: Transaction, checklist_id: str, item_id: str, **fields: Any) -> ChecklistEntry:
+def set_entry(tx: Transaction, /, checklist_id: str, item_id: str, **fields: Any) -> ChecklistEntry:
     """Write an entry, whether it is there or not."""
     found = tx.find(
         ChecklistEntry, "checklist_id = ? AND item_id = ?", (checklist_id, item_id), limit=1

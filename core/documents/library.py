@@ -225,7 +225,7 @@ def remove_passages(tx: Transaction, document_id: str) -> None:
     tx.execute_unlogged("UPDATE search_state SET value = value + 1 WHERE key = 'generation'")
 
 
-def edit_document(tx: Transaction, document_id: str, **fields: str) -> Document:
+def edit_document(tx: Transaction, /, document_id: str, **fields: str) -> Document:
     """Change a document's title or field (``title``, ``field_id``)."""
     return tx.update(Document, document_id, **fields)
 

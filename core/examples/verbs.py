@@ -39,7 +39,7 @@ def add_example(
     )
 
 
-def edit_example(tx: Transaction, example_id: str, **fields: Any) -> Example:
+def edit_example(tx: Transaction, /, example_id: str, **fields: Any) -> Example:
     """Change some of an example's fields."""
     for side in ("input", "output"):
         if side in fields:

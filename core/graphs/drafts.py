@@ -102,7 +102,7 @@ class GraphDraft:
         self.set_aside("dependencies", link.at, value, reason)
 
 
-def write_draft(tx: Transaction, draft: GraphDraft, **fields: Any) -> TaskGraph:
+def write_draft(tx: Transaction, /, draft: GraphDraft, **fields: Any) -> TaskGraph:
     """Make a draft a graph of the workspace."""
     draft.settle()
     graph = add_graph(

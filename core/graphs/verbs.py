@@ -29,6 +29,7 @@ _ID_START = re.compile(r"[0-9a-f-]{6,36}")
 
 def add_graph(
     tx: Transaction,
+    /,
     task: str,
     assumptions: Sequence[str] = (),
     *,
@@ -66,7 +67,7 @@ def add_graph(
     return graph
 
 
-def edit_graph(tx: Transaction, graph_id: str, **fields: Any) -> TaskGraph:
+def edit_graph(tx: Transaction, /, graph_id: str, **fields: Any) -> TaskGraph:
     """Change some of a graph's fields: task, assumptions, role, state, split, source_text ..."""
     if not str(fields.get("task", "x")).strip():
         raise UsageError("A graph needs a task.", remedy="Say in a few words what is to be done.")
@@ -89,7 +90,7 @@ def delete_graph(tx: Transaction, graph_id: str) -> None:
     tx.delete(TaskGraph, graph_id)
 
 
-def copy_graph(tx: Transaction, graph_id: str, **fields: Any) -> TaskGraph:
+def copy_graph(tx: Transaction, /, graph_id: str, **fields: Any) -> TaskGraph:
     """A graph with the same steps, dependencies and places, for example under other assumptions."""
     source = load_graph(tx, graph_id)
     fields = {

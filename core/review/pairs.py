@@ -138,7 +138,7 @@ def submit_pair(
     )
 
 
-def edit_pair(tx: Transaction, item_id: str, **fields: Any) -> PairItem:
+def edit_pair(tx: Transaction, /, item_id: str, **fields: Any) -> PairItem:
     """Change an item's state or justification."""
     return tx.update(PairItem, item_id, **fields)
 

@@ -111,7 +111,7 @@ def fill_queue(tx: Transaction, person_id: str, seed: int) -> int:
     return len(missing)
 
 
-def edit_review(tx: Transaction, review_id: str, **fields: Any) -> ReviewItem:
+def edit_review(tx: Transaction, /, review_id: str, **fields: Any) -> ReviewItem:
     """Change a review item's state, comment or place."""
     return tx.update(ReviewItem, review_id, **fields)
 

@@ -37,7 +37,7 @@ def add_rubric(
     )
 
 
-def edit_rubric(tx: Transaction, rubric_id: str, **fields: Any) -> Rubric:
+def edit_rubric(tx: Transaction, /, rubric_id: str, **fields: Any) -> Rubric:
     """Change a rubric's title or notes."""
     if "title" in fields and not str(fields["title"]).strip():
         raise UsageError("A rubric needs a title.", remedy="Name what it is for.")
@@ -91,7 +91,7 @@ def add_rubric_items(
     ]
 
 
-def edit_rubric_item(tx: Transaction, item_id: str, **fields: Any) -> RubricItem:
+def edit_rubric_item(tx: Transaction, /, item_id: str, **fields: Any) -> RubricItem:
     """Change some of an item's fields; conditions that name it by its old title follow a new one.
 
     Raises

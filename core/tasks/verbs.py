@@ -63,7 +63,7 @@ def add_task(
     )
 
 
-def edit_task(tx: Transaction, task_id: str, **fields: Any) -> Task:
+def edit_task(tx: Transaction, /, task_id: str, **fields: Any) -> Task:
     """Change some of a task's fields; ``field`` is given by name.
 
     Examples

@@ -59,7 +59,7 @@ class Page(BasePage):
             say("Map and judge"), "primary", icon="runs", shortcuts=keys, action="checklists.run"
         )
         self.run_button.clicked.connect(self.show_run)
-        self.actions.addWidget(self.run_button)
+        self.action_row.addWidget(self.run_button)
         self.rubric_box = ComboBox(say("Rubric"))
         self.text_box = ComboBox(say("Text"))
         self.judge_box = ComboBox(say("Judge"))

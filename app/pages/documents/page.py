@@ -75,7 +75,7 @@ class Page(BasePage):
         )
         self.import_button.clicked.connect(self.choose_files)
         for button in (self.details_button, self.folder_button, self.import_button):
-            self.actions.addWidget(button)
+            self.action_row.addWidget(button)
         self.listing = Listing(self.session, SOURCE, say("Documents"), say("Search titles"), self)
         self.listing.view.current_changed.connect(self._show)
         self.listing.view.opened.connect(lambda _id: self.viewer.text.setFocus())

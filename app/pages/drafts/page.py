@@ -74,7 +74,7 @@ class Page(BasePage):
             say("New example"), "primary", icon="plus", shortcuts=keys, action="new"
         )
         self.new_button.clicked.connect(self.plan_new)
-        self.actions.addWidget(self.new_button)
+        self.action_row.addWidget(self.new_button)
         self.listing = Listing(
             self.session, SOURCE, say("Examples in the making"), say("Search"), self
         )

@@ -52,10 +52,10 @@ class Page(BasePage):
         self._wanted = ""
         self._editors: list[ProseEditor] = []
         self.saver = Saver(self.session, self._start_saving, self)
-        self.actions.addWidget(SaveLabel(self.saver))
+        self.action_row.addWidget(SaveLabel(self.saver))
         self.import_button = Button(say("Import examples"), "primary", icon="import")
         self.import_button.clicked.connect(self.show_import)
-        self.actions.addWidget(self.import_button)
+        self.action_row.addWidget(self.import_button)
         self.listing = Listing(
             self.session, SOURCE, say("Examples"), say("Search titles and tasks"), self
         )

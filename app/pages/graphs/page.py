@@ -71,7 +71,7 @@ class Page(BasePage):
             self.list_button, self.beside_button, self.import_button, self.export_button,
             self.new_button,
         ):  # fmt: skip
-            self.actions.addWidget(button)
+            self.action_row.addWidget(button)
         self.listing = Listing(
             self.session, SOURCE, say("Graphs"), say("Search tasks and assumptions"), self
         )

@@ -60,7 +60,7 @@ class Page(BasePage):
             action="models.import",
         )
         self.import_button.clicked.connect(self.show_import)
-        self.actions.addWidget(self.import_button)
+        self.action_row.addWidget(self.import_button)
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setChildrenCollapsible(False)
         split.setHandleWidth(theme.L)

@@ -155,7 +155,7 @@ class Page(BasePage):
         self.report_button = Button(say("Report"), "primary", icon="documents")
         self.report_button.clicked.connect(self.make_report)
         for button in (self.compare_button, self.export_button, self.report_button):
-            self.actions.addWidget(button)
+            self.action_row.addWidget(button)
         page = Scroller()
         page.box.setSpacing(theme.M)
         self.body.addWidget(page, 1)

@@ -73,7 +73,7 @@ class Page(BasePage):
         self._durations: list[float] = []
         self._began = time.monotonic()
         self.blind_label = label(say("Blind: names hidden everywhere"), "pill")
-        self.actions.addWidget(self.blind_label)
+        self.action_row.addWidget(self.blind_label)
         self._rated_here = False
         self._questioned = False
         self._mode_group = QButtonGroup(self)
@@ -84,7 +84,7 @@ class Page(BasePage):
             button.clicked.connect(partial(self.show_mode, mode))
             self._mode_group.addButton(button)
             self.mode_buttons[mode] = button
-            self.actions.addWidget(button)
+            self.action_row.addWidget(button)
         self.mode_buttons["rate"].setChecked(True)
         self.modes = QStackedWidget()
         self.rate_view = QWidget()

@@ -104,13 +104,13 @@ class Page(BasePage):
         self._generation = 0
         keys = self.session.shortcuts
         self.saver = Saver(self.session, self._start_saving, self)
-        self.actions.addWidget(SaveLabel(self.saver))
+        self.action_row.addWidget(SaveLabel(self.saver))
         self.import_button = Button(say("Import"), icon="import")
         self.import_button.clicked.connect(self.show_import)
         self.new_button = Button(say("New rubric"), "primary", icon="plus")
         self.new_button.clicked.connect(self.show_new)
-        self.actions.addWidget(self.import_button)
-        self.actions.addWidget(self.new_button)
+        self.action_row.addWidget(self.import_button)
+        self.action_row.addWidget(self.new_button)
         self.listing = Listing(
             self.session, SOURCE, say("Rubrics"), say("Search rubrics and tasks"), self
         )
@@ -392,7 +392,7 @@ class Page(BasePage):
         self.add_button = Button(say("Item"), icon="plus", shortcuts=keys, action="new")
         self.add_button.setAccessibleName(say("New item"))
         self.add_button.clicked.connect(self.add_item)
-        self.actions.insertWidget(1, self.add_button)
+        self.action_row.insertWidget(1, self.add_button)
         self.tools = [self.add_button]
         for icon, text, action, slot in (
             ("import", say("Paste items"), "rubrics.paste", self.paste_items),

@@ -52,7 +52,7 @@ class Page(BasePage):
         self._generation = 0
         self.export_button = Button(say("Export as JSONL"), icon="export")
         self.export_button.clicked.connect(self.export)
-        self.actions.addWidget(self.export_button)
+        self.action_row.addWidget(self.export_button)
         self.scroller = Scroller()
         self.grid = QGridLayout()
         self.grid.setSpacing(theme.M)

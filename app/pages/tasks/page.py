@@ -55,10 +55,10 @@ class Page(BasePage):
         self._field = ""
         self._wanted = ""
         self.saver = Saver(self.session, self._start_saving, self)
-        self.actions.addWidget(SaveLabel(self.saver))
+        self.action_row.addWidget(SaveLabel(self.saver))
         self.new_button = Button(say("New task"), "primary", icon="plus")
         self.new_button.clicked.connect(self.add)
-        self.actions.addWidget(self.new_button)
+        self.action_row.addWidget(self.new_button)
         self.listing = Listing(
             self.session, SOURCE, say("Tasks"), say("Search tasks and fields"), self
         )
