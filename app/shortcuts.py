@@ -171,7 +171,7 @@ def is_single_key(key: str) -> bool:
     sequence = QKeySequence(key)
     if sequence.isEmpty():
         return False
-    combination = sequence[0]
+    combination = sequence[0]  # type: ignore[index]  # PySide6 does not declare it
     held = combination.keyboardModifiers() & ~(
         Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
     )
@@ -253,7 +253,7 @@ class Shortcuts(QObject):
         self._bindings = [b for b in self._bindings if shiboken6.isValid(b)]
         self._bindings.append(binding)
 
-    @Slot("QWidget*", "QWidget*")  # type: ignore[arg-type]
+    @Slot("QWidget*", "QWidget*")
     def _on_focus(self, _old: QWidget | None, new: QWidget | None) -> None:
         typing = is_typing(new)
         if typing != self.typing:

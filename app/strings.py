@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication, QDate, QDateTime, QLocale
 
 _CONTEXT = "rifugio"
 _FIRST_STRONG, _POP = "\u2068", "\u2069"
@@ -96,14 +96,21 @@ def parse_time(stamp: str) -> datetime:
 
 
 def format_time(stamp: str) -> str:
-    """A stored time as a person says it: a time of day today, a date otherwise; '' for ''."""
+    """A stored time as a person says it: 14:05 today, 30 Nov 2026 otherwise; '' for ''."""
     if not stamp:
         return ""
     moment = parse_time(stamp)
     today = datetime.now(UTC).astimezone().date()
     if moment.date() == today:
         return f"{moment:%H:%M}"
-    return QLocale().toString(moment.replace(tzinfo=None).date(), QLocale.FormatType.ShortFormat)
+    return QLocale().toString(QDate(moment.date()), "d MMM yyyy")
+
+
+def format_moment(moment: datetime) -> str:
+    """A date and a time of day here: '30 Nov 2026, 08:44'."""
+    return QLocale().toString(
+        QDateTime(moment.astimezone().replace(tzinfo=None)), "d MMM yyyy, HH:mm"
+    )
 
 
 def shorten(text: str, length: int = 80) -> str:

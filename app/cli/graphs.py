@@ -278,6 +278,10 @@ def _compare(args: argparse.Namespace) -> int:
     same = similarities(graph.accepted, gold.accepted, embedder)
     found = compare_graphs(graph, gold, same, match)
     scores = score_graph(graph, gold, same, similarity_name=similarity_name(embedder), match=match)
+    dependencies = {
+        status: found.count(status)
+        for status in ("matched", "implied", "reversed", "extra", "missing")
+    }
     value = {
         "pairs": [
             [graph.numbers[p.step], gold.numbers[p.gold], round(p.similarity, 4)]
@@ -285,16 +289,12 @@ def _compare(args: argparse.Namespace) -> int:
         ],
         "extra": [graph.numbers[step] for step in found.extra],
         "missing": [gold.numbers[step] for step in found.missing],
-        "dependencies": {
-            status: found.count(status)  # type: ignore[arg-type]
-            for status in ("matched", "implied", "reversed", "extra", "missing")
-        },
+        "dependencies": dependencies,
         "scores": {name: score.as_line() for name, score in scores.items()},
     }
     lines = [
         f"{len(found.pairs)} steps matched, {len(found.extra)} extra, {len(found.missing)} missing",
-        "dependencies: "
-        + ", ".join(f"{count} {status}" for status, count in value["dependencies"].items()),
+        "dependencies: " + ", ".join(f"{count} {status}" for status, count in dependencies.items()),
         *(
             f"{name}: {score.value:.4f}" if score.value is not None else f"{name}: {score.unscored}"
             for name, score in scores.items()

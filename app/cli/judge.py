@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import Any, Literal
 
 from app.cli.common import (
     ProgressLine,
@@ -63,7 +63,7 @@ def _judge(args: argparse.Namespace) -> int:
         else:
             run_ids = [find_run(workspace, name).id for name in _names([args.runs])]
             judge_ids = [find_system(workspace, name).id for name in judges]
-            kind = "axis" if args.axes else "pair"
+            kind: Literal["pair", "axis"] = "axis" if args.axes else "pair"
             job = workspace.transact_job("Judge", "", add_judging, run_ids, judge_ids, kind).value
         with cancel_on_interrupt() as cancel:
             done = execute_judging(

@@ -212,7 +212,7 @@ def _experiment(args: argparse.Namespace) -> int:
             guess = estimate_time(workspace, systems, len(examples), len(prompts))
             if args.estimate:
                 time = "unknown" if guess.seconds is None else f"about {guess.seconds:.0f} s"
-                value = {
+                value: dict[str, Any] = {
                     "outputs": guess.outputs,
                     "seconds": guess.seconds,
                     "not_timed": list(guess.unknown),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QPushButton, QStyle, QStyleOptionButton, QStylePainter, QWidget
 
 from app import icons, theme
@@ -91,9 +91,7 @@ class Button(QPushButton):
             return 0
         return self._chip_metrics().horizontalAdvance(self._hint) + 12
 
-    def _chip_metrics(self):  # type: ignore[no-untyped-def]
-        from PySide6.QtGui import QFontMetrics
-
+    def _chip_metrics(self) -> QFontMetrics:
         return QFontMetrics(theme.current().ui_font(theme.SMALL - 0.5))
 
     # -- Qt ------------------------------------------------------------------------------
@@ -143,7 +141,7 @@ class Button(QPushButton):
         painter.setPen(ink)
         painter.drawText(frame, Qt.AlignmentFlag.AlignCenter, self._hint)
 
-    def _ink(self):  # type: ignore[no-untyped-def]
+    def _ink(self) -> QColor:
         current = theme.current()
         if not self.isEnabled():
             return current.color("muted")

@@ -9,20 +9,19 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from app import theme
+from app.session import Session
 from app.strings import say
 from app.widgets.basics import label
 from app.widgets.buttons import Button, Kind
+from core.errors import BugError
 
 
 class Dialog(QDialog):
-    """A titled dialog with a body and a row of buttons; Esc leaves it. Open it with ``open()``.
-
-    ``self.session`` is that of the window it belongs to, so that operations find it.
-    """
+    """A titled dialog with a body and a row of buttons; Esc leaves it. Open it with ``open()``."""
 
     def __init__(self, title: str, parent: QWidget, *, width: int = 520) -> None:
         super().__init__(parent.window())
-        self.session = getattr(parent.window(), "session", None) or getattr(parent, "session", None)
+        self._session = _session_near(parent)
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setModal(True)
@@ -41,6 +40,19 @@ class Dialog(QDialog):
         outer.addSpacing(theme.S)
         outer.addLayout(self.buttons)
 
+    @property
+    def session(self) -> Session:
+        """The session of the window it belongs to.
+
+        Raises
+        ------
+        BugError
+            When it was opened from where there is none.
+        """
+        if self._session is None:
+            raise BugError(f"{type(self).__name__} was opened outside a window with a session.")
+        return self._session
+
     def add_button(self, text: str, slot: Callable[[], object], kind: Kind = "") -> Button:
         """A button at the right; the primary one is pressed by Enter."""
         button = Button(text, kind)
@@ -54,6 +66,14 @@ class Dialog(QDialog):
     def add_cancel(self, text: str = "") -> Button:
         """The way out without doing anything."""
         return self.add_button(text or say("Cancel"), self.reject)
+
+
+def _session_near(parent: QWidget) -> Session | None:
+    for widget in (parent.window(), parent):
+        session = getattr(widget, "session", None)
+        if isinstance(session, Session):
+            return session
+    return None
 
 
 class Question(Dialog):

@@ -20,9 +20,9 @@ from app.widgets.basics import is_right_to_left
 from app.widgets.id_table import IdTableModel
 
 _PADDING = 24
-#: The most that columns of fixed width take of a list's width.
 #: Characters that the column without a width of its own keeps.
 _LEAST_REST = 12
+#: The most that columns of fixed width take of a list's width.
 _FIXED_SHARE = 0.6
 _HAS_FOCUS = QStyle.StateFlag.State_HasFocus
 
@@ -183,7 +183,11 @@ class IdTableView(QTableView):
 
     # -- Qt ------------------------------------------------------------------------------
 
-    def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:
+    def currentChanged(
+        self,
+        current: QModelIndex | QPersistentModelIndex,
+        previous: QModelIndex | QPersistentModelIndex,
+    ) -> None:
         super().currentChanged(current, previous)
         self._tell()
 

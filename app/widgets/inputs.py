@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QWheelEvent
@@ -31,6 +31,8 @@ _SEARCH_MILLISECONDS = 180
 
 _LOOKALIKES = str.maketrans("0134578@$!", "oieastbasi")
 _WORD = 6
+
+_Box = TypeVar("_Box", bound=QAbstractSpinBox)
 
 
 class SearchField(QLineEdit):
@@ -141,8 +143,7 @@ def decimal_box(
     return _guard(box, name)
 
 
-def _guard(box: Any, name: str) -> Any:
-    assert isinstance(box, QAbstractSpinBox)
+def _guard(box: _Box, name: str) -> _Box:
     box.setAccessibleName(name)
     box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     box.installEventFilter(_WheelGuard(box))

@@ -91,6 +91,7 @@ class Toast(QFrame):
 
     def _settle(self) -> None:
         window = self.parentWidget()
+        assert window is not None
         self.move(
             (window.width() - self.width()) // 2,
             window.height() - self.height() - theme.current().px(48),

@@ -114,7 +114,9 @@ class RatingBar(QFrame):
             button.setFixedWidth(theme.current().px(36))
 
     def _on_click(self) -> None:
-        value = self._group.id(self.sender())
+        button = self.sender()
+        assert isinstance(button, Button)
+        value = self._group.id(button)
         if value == self._value:
             self.clear()
         else:

@@ -230,8 +230,8 @@ class Reader(ReadingText):
             look.setForeground(QColor(getattr(current.tokens, mark.ink)))
             look.setFontUnderline(mark.underline)
             look.setFontStrikeOut(mark.strike)
-            selection.cursor = cursor  # type: ignore[misc]
-            selection.format = look  # type: ignore[misc]
+            selection.cursor = cursor
+            selection.format = look
             selections.append(selection)
         self.setExtraSelections(selections)
 

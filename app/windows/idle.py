@@ -28,7 +28,9 @@ class IdleWatch(QObject):
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.idled)
         # Filtering windows, not every widget, keeps Python out of the way of most events.
-        QGuiApplication.instance().focusWindowChanged.connect(self._watch)
+        app = QGuiApplication.instance()
+        assert isinstance(app, QGuiApplication)
+        app.focusWindowChanged.connect(self._watch)
         self.set_minutes(minutes)
 
     def set_minutes(self, minutes: int) -> None:

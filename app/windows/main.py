@@ -6,6 +6,7 @@ import base64
 import json
 from collections.abc import Callable
 from concurrent.futures import wait
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -372,7 +373,7 @@ class MainWindow(QMainWindow):
         found = [
             Command(
                 say("Go to {page}", page=entry.title),
-                lambda name=entry.name: self.work.choose(name),
+                partial(self.work.choose, entry.name),
                 keys.hint(f"page-{entry.name}"),
                 say("Pages"),
             )
@@ -422,7 +423,7 @@ class MainWindow(QMainWindow):
         from app.windows.safety.restore import RestoreDialog
 
         if self.session.has_workspace:
-            dialog = RestoreDialog(self.session, self.session.workspace.path, self)
+            dialog = RestoreDialog(self.session.workspace.path, self)
             dialog.restored.connect(self.toast.say)
             dialog.open()
 
@@ -432,7 +433,7 @@ class MainWindow(QMainWindow):
         from app.windows.safety.change_passphrase import ChangePassphraseDialog
 
         if self.session.has_workspace and not self.session.workspace.read_only:
-            ChangePassphraseDialog(self.session, self).open()
+            ChangePassphraseDialog(self).open()
 
     @Slot()
     def show_history(self) -> None:
@@ -442,7 +443,7 @@ class MainWindow(QMainWindow):
         found = row_in_view(self.work.current_page) if self.session.has_workspace else None
         if found is not None:
             self._settle()
-            HistoryDialog(self.session, *found, self).open()
+            HistoryDialog(*found, self).open()
 
     @Slot()
     def show_deleted(self) -> None:
@@ -450,7 +451,7 @@ class MainWindow(QMainWindow):
         from app.windows.safety.history import DeletedDialog
 
         if self.session.has_workspace:
-            DeletedDialog(self.session, self).open()
+            DeletedDialog(self).open()
 
     @Slot()
     def export_history(self) -> None:
@@ -481,7 +482,7 @@ class MainWindow(QMainWindow):
         from app.windows.person import PersonDialog
 
         if self.session.has_workspace:
-            PersonDialog(self.session, self).open()
+            PersonDialog(self).open()
 
     @Slot()
     def larger_text(self) -> None:

@@ -6,7 +6,6 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
 from app.operations import run_query, run_verb
-from app.session import Session
 from app.strings import say
 from app.widgets.basics import label
 from app.widgets.dialogs import Dialog
@@ -21,9 +20,8 @@ _NEW = ""
 class PersonDialog(Dialog):
     """Choose somebody of the workspace, or add somebody new."""
 
-    def __init__(self, session: Session, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget) -> None:
         super().__init__(say("Who is working?"), parent, width=420)
-        self.session: Session = session
         self._people: dict[str, Person] = {}
         self.body.addWidget(
             label(
@@ -41,7 +39,7 @@ class PersonDialog(Dialog):
         self.add_cancel()
         self.accept_button = self.add_button(say("Work as this person"), self._accept, "primary")
         self.people.currentIndexChanged.connect(self._on_choice)
-        run_query(self, session.workspace.find, Person).success(self._fill)
+        run_query(self, self.session.workspace.find, Person).success(self._fill)
 
     def _fill(self, people: list[Person]) -> None:
         self._people = {person.id: person for person in people}

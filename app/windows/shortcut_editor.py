@@ -129,7 +129,9 @@ class ShortcutEditor(Dialog):
     def _show(self) -> None:
         for row, action in enumerate(ACTIONS):
             keys = "   ".join(key_text(key) for key in self._shortcuts.keys(action.id))
-            self.table.item(row, 2).setText(keys)
+            cell = self.table.item(row, 2)
+            assert cell is not None
+            cell.setText(keys)
 
     @Slot(str)
     def _filter(self, text: str) -> None:

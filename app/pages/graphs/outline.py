@@ -288,7 +288,7 @@ class OutlineView(QTableView):
         super().selectionChanged(selected, deselected)
         self._tell()
 
-    def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:
+    def currentChanged(self, current: AnyIndex, previous: AnyIndex) -> None:
         super().currentChanged(current, previous)
         self._tell()
 

@@ -210,7 +210,6 @@ class DifferenceDialog(Dialog):
 
     def __init__(self, parent: QWidget, pair: PairedValue, names: tuple[str, str]) -> None:
         super().__init__(pair.title or say("Difference"), parent, width=760)
-        self.session = parent.session  # type: ignore[attr-defined]
         self.resize(theme.current().px(1040), theme.current().px(640))
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setChildrenCollapsible(False)

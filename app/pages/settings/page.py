@@ -12,12 +12,11 @@ from app import theme
 from app.errors import log_path
 from app.operations import run_query, run_verb
 from app.pages.base import Page as BasePage
-from app.strings import count_of, format_bytes, say
+from app.strings import count_of, format_bytes, format_moment, say
 from app.widgets.basics import Card, Scroller, label
 from app.widgets.buttons import Button
 from app.widgets.editors import LineEditor
 from app.widgets.inputs import ComboBox, Form
-from app.windows.safety.entries import format_moment
 from core.changes import Changes, Outcome
 from core.people import rename_person
 from core.settings import data_directory, models_directory
@@ -266,7 +265,7 @@ class Page(BasePage):
     def _show_backups(self) -> None:
         from app.windows.safety.restore import RestoreDialog
 
-        dialog = RestoreDialog(self.session, self.session.workspace.path, self)
+        dialog = RestoreDialog(self.session.workspace.path, self)
         dialog.restored.connect(self.said)
         dialog.finished.connect(self._show)
         dialog.open()
@@ -275,13 +274,13 @@ class Page(BasePage):
     def _change_passphrase(self) -> None:
         from app.windows.safety.change_passphrase import ChangePassphraseDialog
 
-        ChangePassphraseDialog(self.session, self).open()
+        ChangePassphraseDialog(self).open()
 
     @Slot()
     def _show_deleted(self) -> None:
         from app.windows.safety.history import DeletedDialog
 
-        DeletedDialog(self.session, self).open()
+        DeletedDialog(self).open()
 
     @Slot()
     def _export_history(self) -> None:
@@ -317,7 +316,7 @@ class Page(BasePage):
     def _choose_person(self) -> None:
         from app.windows.person import PersonDialog
 
-        PersonDialog(self.session, self).open()
+        PersonDialog(self).open()
 
     @Slot()
     def _edit_keys(self) -> None:

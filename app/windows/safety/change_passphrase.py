@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QCheckBox, QWidget
 
-from app.session import Session
 from app.strings import say
 from app.widgets.basics import label
 from app.widgets.dialogs import Dialog
@@ -24,9 +23,8 @@ if TYPE_CHECKING:
 class ChangePassphraseDialog(Dialog):
     """Asks for the present passphrase and the new one; the file is encrypted anew as a copy."""
 
-    def __init__(self, session: Session, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget) -> None:
         super().__init__(say("Change the passphrase"), parent, width=480)
-        self.session: Session = session
         self._busy = False
         self.body.addWidget(
             label(
@@ -41,7 +39,7 @@ class ChangePassphraseDialog(Dialog):
         form = Form()
         self.present = PassphraseField(say("Present passphrase"))
         caption = form.add(say("Present passphrase"), self.present)
-        encrypted = session.workspace.encrypted
+        encrypted = self.session.workspace.encrypted
         for widget in (caption, self.present):
             widget.setVisible(encrypted)
         self.body.addLayout(form)

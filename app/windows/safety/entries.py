@@ -1,10 +1,8 @@
-"""Lists of entries of two lines, and moments as a person writes them."""
+"""Lists of entries of two lines."""
 
 from __future__ import annotations
 
-from datetime import datetime
-
-from PySide6.QtCore import QLocale, QSize, Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 
 from app import theme
@@ -29,8 +27,3 @@ class EntryList(QListWidget):
         item.setData(Qt.ItemDataRole.AccessibleTextRole, text.replace("\n", ", "))
         item.setSizeHint(QSize(0, 2 * self.fontMetrics().height() + theme.M))
         self.addItem(item)
-
-
-def format_moment(moment: datetime) -> str:
-    """A date and a time of day here: '30 Nov 2026, 08:44'."""
-    return QLocale().toString(moment.astimezone().replace(tzinfo=None), "d MMM yyyy, HH:mm")

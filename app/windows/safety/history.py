@@ -10,12 +10,11 @@ from PySide6.QtWidgets import QWidget
 
 from app import theme
 from app.operations import run_query, run_verb
-from app.session import Session
-from app.strings import parse_time, say
+from app.strings import format_moment, parse_time, say
 from app.widgets.basics import Card, label, row
 from app.widgets.dialogs import Dialog
 from app.widgets.reader import Reader
-from app.windows.safety.entries import EntryList, format_moment
+from app.windows.safety.entries import EntryList
 from core.changes import Outcome
 from core.types import SectionText
 
@@ -43,9 +42,8 @@ def row_in_view(page: Page | None) -> tuple[str, str] | None:
 class HistoryDialog(Dialog):
     """The changes of a row, newest first; each with what was before and after, and the way back."""
 
-    def __init__(self, session: Session, kind: str, row_id: str, parent: QWidget) -> None:
+    def __init__(self, kind: str, row_id: str, parent: QWidget) -> None:
         super().__init__(say("History"), parent, width=860)
-        self.session: Session = session
         self._kind = kind
         self._row = row_id
         self._entries: list[HistoryEntry] = []
@@ -73,7 +71,7 @@ class HistoryDialog(Dialog):
             say("Go back to how it was after this change"), self.restore
         )
         self.restore_button.setEnabled(False)
-        session.bus.changed.connect(self._reload)
+        self.session.bus.changed.connect(self._reload)
         self._reload()
 
     @Slot()
@@ -146,9 +144,8 @@ class HistoryDialog(Dialog):
 class DeletedDialog(Dialog):
     """Lists what was deleted, newest first, each a step from its history."""
 
-    def __init__(self, session: Session, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget) -> None:
         super().__init__(say("Deleted"), parent, width=560)
-        self.session: Session = session
         self._rows: list[dict[str, Any]] = []
         self.words = label(
             say("Nothing is gone for good: open its history and go back to an earlier state."),
@@ -171,8 +168,9 @@ class DeletedDialog(Dialog):
         if 0 <= place < len(self._rows):
             found = self._rows[place]
             parent = self.parentWidget()
+            assert parent is not None
             self.accept()
-            HistoryDialog(self.session, found["kind"], found["id"], parent).open()
+            HistoryDialog(found["kind"], found["id"], parent).open()
 
     def _read(self) -> list[dict[str, Any]]:
         from core.storage.titles import row_name

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from app.session import Session
 from app.strings import say
 from app.widgets.basics import label, row
 from app.widgets.buttons import Button
@@ -29,14 +28,12 @@ class RecoverDialog(Dialog):
 
     def __init__(
         self,
-        session: Session,
         path: Path,
         passphrase: str,
         key_file: Path | None,
         parent: QWidget,
     ) -> None:
         super().__init__(say("Recover {name}", name=path.stem), parent, width=520)
-        self.session: Session = session
         self._path = path
         self._passphrase = passphrase
         self._key_file = key_file

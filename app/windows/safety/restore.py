@@ -9,15 +9,14 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from app import theme
-from app.session import Session
-from app.strings import count_of, format_bytes, format_number, say
+from app.strings import count_of, format_bytes, format_moment, format_number, say
 from app.widgets.basics import Card, label, row
 from app.widgets.buttons import Button
 from app.widgets.dialogs import Dialog, ask
 from app.widgets.inputs import PassphraseField
 from app.widgets.notice import Notice
 from app.widgets.secrets import KeyFileField
-from app.windows.safety.entries import EntryList, format_moment
+from app.windows.safety.entries import EntryList
 from core.errors import RifugioError
 
 if TYPE_CHECKING:
@@ -40,9 +39,8 @@ class RestoreDialog(Dialog):
     #: Done, with what to say about it; the workspace is closed then, or open anew in its window.
     restored = Signal(str)
 
-    def __init__(self, session: Session, path: Path, parent: QWidget) -> None:
+    def __init__(self, path: Path, parent: QWidget) -> None:
         super().__init__(say("Backups of {name}", name=path.stem), parent, width=820)
-        self.session: Session = session
         self.path = path
         self._backups: list[Backup] = []
         self._key: Key | None = None

@@ -75,9 +75,9 @@ class NewForm(Card):
                 wrap=True,
             )
         )
-        self.create = Button(say("Create the workspace"), "primary")
-        self.create.clicked.connect(self.submit)
-        self.add(self.create)
+        self.create_button = Button(say("Create the workspace"), "primary")
+        self.create_button.clicked.connect(self.submit)
+        self.add(self.create_button)
         self.secret.changed.connect(self._on_typed)
         self.secret.submitted.connect(self.submit)
         for field in (self.person, self.file):
@@ -91,13 +91,13 @@ class NewForm(Card):
         """Make the workspace and open it."""
         problem = self._problem()
         self._complain(problem)
-        if problem or not self.create.isEnabled():
+        if problem or not self.create_button.isEnabled():
             return
         path = Path(self.file.text()).expanduser()
         if path.suffix != SUFFIX:
             path = path.with_name(path.name + SUFFIX)
         key_file = self.secret.chosen_key_file
-        self.create.setEnabled(False)
+        self.create_button.setEnabled(False)
         pending = self.session.jobs.run(
             self,
             create_workspace,
@@ -132,7 +132,7 @@ class NewForm(Card):
             self.session.jobs.failed.emit(error, self)
 
     def _enable(self) -> None:
-        self.create.setEnabled(True)
+        self.create_button.setEnabled(True)
 
     @Slot()
     def _on_typed(self) -> None:
@@ -281,7 +281,7 @@ class OpenForm(Card):
     def _restore(self) -> None:
         from app.windows.safety.restore import RestoreDialog
 
-        dialog = RestoreDialog(self.session, self._path, self)
+        dialog = RestoreDialog(self._path, self)
         dialog.restored.connect(self._after_restore)
         dialog.open()
 
@@ -295,9 +295,7 @@ class OpenForm(Card):
     def _recover(self) -> None:
         from app.windows.safety.recover import RecoverDialog
 
-        dialog = RecoverDialog(
-            self.session, self._path, self.passphrase.text(), self.key_file.path, self
-        )
+        dialog = RecoverDialog(self._path, self.passphrase.text(), self.key_file.path, self)
         dialog.recovered.connect(self._after_recovery)
         dialog.open()
 
