@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from core.editing.words import changed_runs, common_length, split_words
+from core.editing.words import changed_runs, common_end, common_length, split_words
 from core.types.documents import Span
 
 
@@ -95,7 +95,7 @@ class _Authors:
         """Say how the text became another one: by one replacement between a common start and end."""
         size = min(len(former), len(current))
         self._prefix = common_length(former, current, size)
-        back = common_length(former[::-1], current[::-1], size - self._prefix)
+        back = common_end(former, current, size - self._prefix)
         self._shift = len(current) - len(former)
         self._from = len(former) - back
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from core.editing.marking import Piece, join_spans, mark_words, place_in_pieces, to_spans
 from core.editing.words import (
+    common_end,
     common_length,
     is_joined,
     is_word,
@@ -184,7 +185,7 @@ def difference(before: Tracked, after: Tracked) -> Patch | None:
         return None
     size = min(len(before.text), len(after.text))
     start = common_length(before.text, after.text, size)
-    back = common_length(before.text[::-1], after.text[::-1], size - start)
+    back = common_end(before.text, after.text, size - start)
     first, last = _first_other_span(before, after), _last_other_end(before, after)
     if first is not None:
         start = min(start, first)

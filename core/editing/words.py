@@ -106,3 +106,18 @@ def common_length(one: str, other: str, most: int) -> int:
         else:
             high = middle
     return low
+
+
+def common_end(one: str, other: str, most: int) -> int:
+    """How many characters both end with, found as `common_length` does."""
+    first, second = len(one), len(other)
+    if one[first - most :] == other[second - most :]:
+        return most
+    low, high = 0, most
+    while low + 1 < high:
+        middle = (low + high) // 2
+        if one[first - middle : first - low] == other[second - middle : second - low]:
+            low = middle
+        else:
+            high = middle
+    return low

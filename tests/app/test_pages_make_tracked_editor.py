@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from PySide6.QtGui import QInputMethodEvent, QTextCursor
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.pages.drafts import positions, tracking
 from app.pages.drafts.positions import Positions
 from app.pages.drafts.tracked_editor import LongEditor, SupportMark, TrackedEditor, make_editor
 from app.text_offsets import OffsetMap
@@ -29,7 +31,12 @@ def editor(qtbot: QtBot, request: pytest.FixtureRequest) -> TrackedEditor | Long
 
 
 def shows(editor: TrackedEditor) -> None:
-    assert editor.toPlainText() == editor.tracked.text
+    """Qt's document is core's text, but for the breaks at which a long paragraph is parted."""
+    text, breaks = editor.tracked.text, editor._positions.breaks
+    parts = [text[a:b] for a, b in pairwise([0, *breaks, len(text)])]
+    assert editor.toPlainText() == "\n".join(parts)
+    for place in (0, len(text) // 2, len(text)):
+        assert editor._positions.to_code_points(editor._positions.to_utf16(place)) == place
 
 
 def put_mark(editor: TrackedEditor, place: int) -> None:
@@ -118,9 +125,13 @@ def test_undo_is_left_to_the_window(editor: TrackedEditor, qtbot: QtBot) -> None
     assert editor.tracked.current == "alpha beta"
 
 
+@pytest.mark.parametrize("longest", [8000, 24])
 def test_random_keys_never_part_the_document_from_the_text(
-    editor: TrackedEditor, qtbot: QtBot
+    editor: TrackedEditor, qtbot: QtBot, longest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(tracking, "LONGEST", longest)
+    monkeypatch.setattr(positions, "_PART", longest // 2)
+    monkeypatch.setattr(positions, "_LOOK", longest // 5)
     rng = random.Random(7)
     editor.load(
         Tracked("The patient 💩 takes Ramipril 5 mg.\nمرحبا 12 cafe\u0301 👨🏻\u200d🚒 end.")
@@ -133,7 +144,8 @@ def test_random_keys_never_part_the_document_from_the_text(
         QTextCursor.MoveOperation.Start,
     ]
     original = editor.tracked.original
-    for _ in range(150):
+    assert editor.is_parted == (longest < 30)
+    for _ in range(100):
         kind = rng.random()
         if kind < 0.4:
             keep = QTextCursor.MoveMode.KeepAnchor if rng.random() < 0.3 else None
@@ -162,6 +174,51 @@ def test_verdicts_move_with_their_sentences(editor: TrackedEditor, qtbot: QtBot)
     editor.viewport().repaint()
 
 
+def test_a_paragraph_of_megabytes_is_parted_for_the_screen_alone(
+    editor: TrackedEditor, qtbot: QtBot
+) -> None:
+    sentence = "The patient 💩 reports a band-like chest pain since Saturday. "
+    editor.load(Tracked(sentence * 900))
+    assert editor.is_parted
+    middle = len(sentence) * 450
+    put_mark(editor, middle)
+    qtbot.keyClicks(editor, "so ")
+    editor.replace(middle, middle, sentence * 200)
+    block = editor.document().firstBlock()
+    sizes = []
+    while block.isValid():
+        sizes.append(block.length())
+        block = block.next()
+    # A key lays out one block anew, so that what it costs does not grow with the paragraph.
+    assert len(sizes) > 9 and max(sizes) <= positions.LONGEST
+    assert "\n" not in editor.tracked.text
+    # Left and Right never stand still at a break, and copying takes none along.
+    crossing = editor._positions.breaks[0]
+    put_mark(editor, crossing - 2)
+    for key, steps in ((Qt.Key.Key_Right, (-1, 0, 1)), (Qt.Key.Key_Left, (0, -1))):
+        for step in steps:
+            qtbot.keyClick(editor, key)
+            assert editor.place == crossing + step
+    editor.select(crossing - 5, crossing + 5)
+    qtbot.keyClick(editor, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QApplication.clipboard().text() == editor.tracked.text[crossing - 5 : crossing + 5]
+    # What becomes short is one again.
+    editor.load(Tracked(sentence))
+    assert not editor.is_parted
+    shows(editor)
+
+
+@given(st.text(alphabet="ab .\u0301\u200d🚒", max_size=300))
+def test_a_long_paragraph_is_parted_between_letters(paragraph: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(positions, "_PART", 20)
+        patch.setattr(positions, "_LOOK", 5)
+        places = positions.part_places(paragraph)
+    ends = [0, *places, len(paragraph)]
+    assert all(before < after for before, after in pairwise(ends)) or not paragraph
+    assert all(after - before <= 30 for before, after in pairwise(ends))
+
+
 def test_a_very_long_section_gets_the_other_editor(qtbot: QtBot) -> None:
     for length, kind in ((1000, TrackedEditor), (200_000, LongEditor)):
         made = make_editor("Section", length)
@@ -176,13 +233,13 @@ def test_a_very_long_section_gets_the_other_editor(qtbot: QtBot) -> None:
     st.text(alphabet="b🚒", max_size=4),
 )
 def test_positions_agree_with_a_fresh_map(text: str, start: int, length: int, new: str) -> None:
-    positions = Positions(text)
+    kept = Positions(text)
     start = min(start, len(text))
     end = min(len(text), start + length)
-    positions.replace(start, end, new)
+    kept.replace(start, end, new)
     made = text[:start] + new + text[end:]
     fresh = OffsetMap(made)
     for offset in range(len(made) + 1):
-        assert positions.to_utf16(offset) == fresh.to_utf16(offset)
+        assert kept.to_utf16(offset) == fresh.to_utf16(offset)
     for position in range(fresh.to_utf16(len(made)) + 1):
-        assert positions.to_code_points(position) == fresh.to_code_points(position)
+        assert kept.to_code_points(position) == fresh.to_code_points(position)

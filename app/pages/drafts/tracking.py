@@ -13,11 +13,19 @@ from operator import itemgetter
 from typing import Any
 
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QTextCharFormat, QTextCursor
+from PySide6.QtGui import (
+    QColor,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QTextBlock,
+    QTextCharFormat,
+    QTextCursor,
+)
 from PySide6.QtWidgets import QTextEdit
 
 from app import theme
-from app.pages.drafts.positions import Positions
+from app.pages.drafts.positions import LONGEST, Positions, part_places
 from core.editing.tracked import (
     Change,
     Patch,
@@ -191,6 +199,11 @@ class Tracking:
             self._change(patch, "accept all" if accepted else "reject all", keep_place=True)
 
     @property
+    def is_parted(self) -> bool:
+        """Whether a paragraph so long is in it that it is shown in parts."""
+        return bool(self._positions.breaks)
+
+    @property
     def changes(self) -> list[Change]:
         return list_changes(self.tracked)
 
@@ -283,9 +296,47 @@ class Tracking:
         cursor.setPosition(self._positions.to_utf16(end), QTextCursor.MoveMode.KeepAnchor)
         cursor.removeSelectedText()
         self._insert(cursor, patch.text, patch.spans)
-        cursor.endEditBlock()
         self._positions.replace(patch.start, end, patch.text)
+        self._part_paragraphs(cursor, patch.start, patch.start + len(patch.text))
+        cursor.endEditBlock()
         self._applying = False
+
+    def _part_paragraphs(self, cursor: QTextCursor, start: int, end: int) -> None:
+        """Part paragraphs too long to be laid out at each key, for the screen alone, where a stretch
+        changed; join again what became short."""
+        last = self._positions.to_utf16(end)
+        block = self.document().findBlock(self._positions.to_utf16(start))
+        if self._join_next(cursor, block.previous()):
+            block = self.document().findBlock(self._positions.to_utf16(start))
+        while block.isValid() and block.position() <= last:
+            if block.length() > LONGEST:
+                begin = self._positions.to_code_points(block.position())
+                direction = block.textDirection()
+                for cut in reversed(part_places(block.text())):
+                    cursor.setPosition(self._positions.to_utf16(begin + cut))
+                    cursor.insertBlock()
+                    look = cursor.blockFormat()
+                    look.setLayoutDirection(direction)
+                    cursor.setBlockFormat(look)
+                    self._positions.add_break(begin + cut)
+                    last += 1
+            else:
+                self._join_next(cursor, block)
+            block = block.next()
+
+    def _join_next(self, cursor: QTextCursor, block: QTextBlock) -> bool:
+        """Take the break after a block away where both parts together are short."""
+        if not self._positions.breaks or not block.isValid() or not block.next().isValid():
+            return False
+        place = block.next().position()
+        offset = self._positions.to_code_points(place)
+        short = block.length() + block.next().length() < LONGEST // 2
+        if not short or not self._positions.is_break(offset):
+            return False
+        cursor.setPosition(place)
+        cursor.deletePreviousChar()
+        self._positions.remove_break(offset)
+        return True
 
     def _insert(self, cursor: QTextCursor, text: str, spans: Sequence[Span]) -> None:
         place = 0
@@ -321,6 +372,8 @@ class Tracking:
         cursor.beginEditBlock()
         self.space_lines(cursor)
         self._insert(cursor, self.tracked.text, self.tracked.spans)
+        if max(map(len, self.tracked.text.split("\n"))) >= LONGEST:
+            self._part_paragraphs(cursor, 0, len(self.tracked.text))
         cursor.endEditBlock()
         cursor.setPosition(0)
         self.setTextCursor(cursor)
@@ -402,7 +455,9 @@ class Tracking:
 
     def _lines_of(self, block: Any, start: int, end: int, box: QRectF) -> QRectF:
         first = self._positions.to_utf16(start) - block.position()
-        last = max(first, self._positions.to_utf16(end) - block.position() - 1)
+        end_of_block = block.length() - 1
+        last = min(end_of_block, self._positions.to_utf16(end) - block.position()) - 1
+        last = max(first, last)
         top = block.layout().lineForTextPosition(first)
         bottom = block.layout().lineForTextPosition(last)
         if not top.isValid() or not bottom.isValid():

@@ -61,6 +61,17 @@ class TrackingKeys:
         ):
             self.replace_selection("\n")
         elif not self._delete_by_key(event) and not self._type_by_key(event):
+            self._move_by_key(event)
+
+    def _move_by_key(self, event: QKeyEvent) -> None:
+        """Leave it to Qt; where it only crossed the parting of a long paragraph, which is none in the
+        text, once more."""
+        was = self.textCursor().position()
+        super().keyPressEvent(event)
+        now = self.textCursor().position()
+        if was != now and self._positions.to_code_points(was) == self._positions.to_code_points(
+            now
+        ):
             super().keyPressEvent(event)
 
     def _delete_by_key(self, event: QKeyEvent) -> bool:
@@ -77,6 +88,9 @@ class TrackingKeys:
                     cursor = self.textCursor()
                     cursor.movePosition(move)
                     other = self._positions.to_code_points(cursor.position())
+                    if other == start:
+                        cursor.movePosition(move)
+                        other = self._positions.to_code_points(cursor.position())
                     start, end = sorted((start, other))
                 self.replace(start, end, "")
                 return True
@@ -121,6 +135,12 @@ class TrackingKeys:
             self.replace(start, end, committed)
             return
         super().inputMethodEvent(QInputMethodEvent(event.preeditString(), event.attributes()))
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        # What is deleted is not taken along, nor the breaks at which a long paragraph is parted.
+        data = QMimeData()
+        data.setText(self.selected_text())
+        return data
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         if source.hasText():
