@@ -18,6 +18,7 @@ from core.graphs.order import (
     redundant_edges,
     sort_topologically,
 )
+from core.graphs.routing import Rows, pass_layers, route_chain
 
 Place = tuple[float, float]
 
@@ -28,7 +29,8 @@ _SWEEPS = 14
 _COORDINATE_SWEEPS = 8
 #: With more than so many boxes and bends, fewer sweeps are made.
 _MANY = 6_000
-_ASPECT = 1.5
+#: Width to height of several parts together: that of a canvas between a list and an outline.
+_ASPECT = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,11 @@ def lay_out(sizes: Sequence[tuple[float, float]], edges: Sequence[Edge]) -> Layo
     parts = []
     for nodes in components(len(sizes), shaping):
         inner = {node: number for number, node in enumerate(nodes)}
-        part = _Part([sizes[node] for node in nodes], _inside(shaping, inner))
+        part = _Part(
+            [sizes[node] for node in nodes],
+            _inside(shaping, inner),
+            _inside([edge for edge in kept if edge in redundant], inner),
+        )
         part.draw()
         parts.append((nodes, part))
     return _pack(parts, len(sizes))
@@ -97,6 +103,8 @@ class _Part:
 
     sizes: list[tuple[float, float]]
     edges: list[Edge]
+    shortcuts: list[Edge] = field(default_factory=list)
+    routes: dict[Edge, list[Place]] = field(default_factory=dict)
     layer: list[int] = field(default_factory=list)
     layers: list[list[int]] = field(default_factory=list)
     up: list[list[int]] = field(default_factory=list)
@@ -104,6 +112,7 @@ class _Part:
     chains: dict[Edge, list[int]] = field(default_factory=dict)
     x: list[float] = field(default_factory=list)
     y: list[float] = field(default_factory=list)
+    tops: list[float] = field(default_factory=list)
     crossings: int = 0
     width: float = 0.0
     height: float = 0.0
@@ -118,6 +127,7 @@ class _Part:
         self._order_layers()
         self._assign_x()
         self._assign_y()
+        self._route()
 
     # -- layers --------------------------------------------------------------------------
 
@@ -302,10 +312,32 @@ class _Part:
         top = 0.0
         for row in self.layers:
             tallest = max((self.sizes[n][1] for n in row if n < len(self.sizes)), default=0.0)
+            self.tops.append(top)
             for node in row:
                 self.y[node] = top + tallest / 2
             top += tallest + GAP_DOWN
         self.height = top - GAP_DOWN
+
+    # -- edges ---------------------------------------------------------------------------
+
+    def _route(self) -> None:
+        bottoms = [top - GAP_DOWN for top in [*self.tops[1:], self.height + GAP_DOWN]]
+        rows = Rows(top=self.tops, bottom=bottoms)
+        for number, row in enumerate(self.layers):
+            for node in row:
+                if node < len(self.sizes):
+                    rows.take_box(number, self.x[node], self.sizes[node][0])
+                else:
+                    rows.take_edge(number, self.x[node])
+        passed = {edge: [self.x[n] for n in chain] for edge, chain in self.chains.items()}
+        passed |= pass_layers(rows, self.shortcuts, self.x, self.layer)
+        for (start, end), places in passed.items():
+            points = route_chain(rows, self._box(start), self._box(end), places)
+            if points:
+                self.routes[start, end] = points
+
+    def _box(self, node: int) -> tuple[Place, float, int]:
+        return (self.x[node], self.y[node]), self.sizes[node][1], self.layer[node]
 
 
 def _spread(wanted: list[float], offsets: list[float], weights: list[float]) -> list[float]:
@@ -341,11 +373,10 @@ def _pack(parts: list[tuple[list[int], _Part]], count: int) -> Layout:
             left, top, tallest = 0.0, top + tallest + gap, 0.0
         for inner, node in enumerate(nodes):
             places[node] = (round(part.x[inner] + left, 1), round(part.y[inner] + top, 1))
-        for (start, end), chain in part.chains.items():
-            if chain:
-                routes[nodes[start], nodes[end]] = [
-                    (round(part.x[bend] + left, 1), round(part.y[bend] + top, 1)) for bend in chain
-                ]
+        for (start, end), points in part.routes.items():
+            routes[nodes[start], nodes[end]] = [
+                (round(x + left, 1), round(y + top, 1)) for x, y in points
+            ]
         left += part.width + gap
         tallest = max(tallest, part.height)
     return Layout(places, routes, sum(part.crossings for _, part in parts))
