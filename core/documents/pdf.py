@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import ctypes
-import re
 import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import pypdfium2 as pdfium  # type: ignore[import-untyped]
 import pypdfium2.raw as pdfium_raw  # type: ignore[import-untyped]
 
+from core.documents.columns import Rectangle, column_order
 from core.documents.text import plain_letters, tidy
 from core.errors import KnownError
 
@@ -23,11 +22,6 @@ from core.errors import KnownError
 _lock = threading.RLock()
 _RECOGNITION_SCALE = 300 / 72
 _RECOGNITION_SECONDS = 120
-_GAP = 2.0
-_COLUMN_SHARE = 0.3
-_LEAST_LINES = 6
-
-Rectangle = tuple[float, float, float, float]
 
 
 class PasswordNeededError(KnownError):
@@ -128,57 +122,9 @@ def _raw_text(page: Any) -> tuple[str, list[int] | None]:
         raw = words.get_text_range()
         if len(raw) != words.count_chars():
             return raw, None
-        return raw, _column_order(page, words, raw)
+        return raw, column_order(page, words, raw)
     finally:
         words.close()
-
-
-def _column_order(page: Any, words: Any, raw: str) -> list[int] | None:
-    """The order of characters column by column, where lines run on across a gutter.
-
-    PDFium gives text in the order the file draws it. Files drawn line by line over two columns give
-    lines in which a wide gap stands at the same place again and again.
-    """
-    middle = page.get_width() / 2
-    lines = [(m.start(), m.end()) for m in re.finditer(r"[^\r\n]+", raw)]
-    if len(lines) < _LEAST_LINES:
-        return None
-    # One rectangle a run of text; a line in two columns has two beside each other.
-    rectangles = [words.get_rect(i) for i in range(words.count_rects())]
-    beside = 0
-    rows: dict[int, list[Rectangle]] = {}
-    for box in rectangles:
-        rows.setdefault(round(box[1]), []).append(box)
-    for row in rows.values():
-        row.sort()
-        for left, right in pairwise(row):
-            height = max(left[3] - left[1], 1.0)
-            if left[2] < middle < right[0] and right[0] - left[2] > _GAP * height * 0.5:
-                beside += 1
-    if beside < _COLUMN_SHARE * len(rows) or beside < _LEAST_LINES:
-        return None
-    left_part: list[int] = []
-    right_part: list[int] = []
-    crossing = False
-    for start, end in lines:
-        sides = [_side(words, i, middle) for i in range(start, end) if not raw[i].isspace()]
-        if not sides:
-            continue
-        crossing |= "left" in sides and "right" in sides
-        side = "left"
-        for i in range(start, end):
-            if not raw[i].isspace():
-                side = _side(words, i, middle)
-            (left_part if side == "left" else right_part).append(i)
-        for part in (left_part, right_part):
-            if part and part[-1] in range(start, end) and end < len(raw):
-                part.append(end if raw[end] != "\r" else min(end + 1, len(raw) - 1))
-    return left_part + right_part if crossing else None
-
-
-def _side(words: Any, index: int, middle: float) -> str:
-    left, _bottom, right, _top = words.get_charbox(index)
-    return "left" if (left + right) / 2 < middle else "right"
 
 
 def _recognise(page: Any, program: str) -> str:

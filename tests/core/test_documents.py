@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import random
 from pathlib import Path
 
 import pytest
@@ -185,17 +186,47 @@ def test_columns_drawn_line_by_line_are_read_one_after_the_other(tmp_path: Path)
     left = [f"left number {n} goes on" for n in range(12)]
     right = [f"right number {n} follows" for n in range(12)]
     path = tmp_path / "two.pdf"
-    path.write_bytes(_two_columns(left, right))
+    rows = [[(50, a), (330, b)] for a, b in zip(left, right, strict=True)]
+    path.write_bytes(_draw_rows(rows))
     text = read_document(path).text
     assert text.index(left[-1]) < text.index(right[0])
     assert all(line in text for line in (*left, *right))
+    # A heading over both stays whole, and what stands above it is read before what stands below.
+    heading = (
+        "Second part: a heading that goes over the whole width of the page, across both columns"
+    )
+    rows.insert(6, [(50, heading)])
+    path.write_bytes(_draw_rows(rows))
+    text = read_document(path).text
+    parts = [left[0], left[5], right[0], right[5], heading, left[6], left[11], right[6], right[11]]
+    assert [text.index(part) for part in parts] == sorted(text.index(part) for part in parts)
 
 
-def _two_columns(left: list[str], right: list[str]) -> bytes:
-    """A PDF whose lines are drawn from left to right over both columns, written by hand."""
+def test_the_wide_gaps_of_justified_text_are_no_columns(tmp_path: Path) -> None:
+    """Each word drawn by itself, as many programs do, in a narrow column over the page's middle."""
+    rng = random.Random(3)
+    path = tmp_path / "justified.pdf"
+    rows, lines = [], []
+    for n in range(24):
+        words = [rng.choice(("pain", "exertion", "a", "cardiac", "reported")) for _ in range(4)]
+        wide = rng.randrange(3)
+        x, row = 150, []
+        for place, word in enumerate((*words, f"w{n}")):
+            row.append((x, word))
+            x += 6 * len(word) + (60 if place == wide else 6)
+        rows.append(row)
+        lines.append(" ".join((*words, f"w{n}")))
+    path.write_bytes(_draw_rows(rows))
+    text = " ".join(read_document(path).text.split())
+    assert text == " ".join(lines)
+
+
+def _draw_rows(rows: list[list[tuple[int, str]]]) -> bytes:
+    """A PDF whose rows of (x, words) are drawn from left to right, one after the other, by hand."""
     drawn = "".join(
-        f"BT /F 9 Tf 50 {780 - 14 * n} Td ({a}) Tj ET BT /F 9 Tf 330 {780 - 14 * n} Td ({b}) Tj ET\n"
-        for n, (a, b) in enumerate(zip(left, right, strict=True))
+        f"BT /F 9 Tf {x} {780 - 14 * n} Td ({words}) Tj ET\n"
+        for n, row in enumerate(rows)
+        for x, words in row
     )
     objects = [
         "<</Type/Catalog/Pages 2 0 R>>",
