@@ -142,6 +142,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("checklists.clear", "Take back the verdict", ("0",), "Checklists"),
     Action("checklists.next", "Next item", ("J",), "Checklists"),
     Action("checklists.previous", "Item before", ("K",), "Checklists"),
+    Action("checklists.fault", "Next item that is not right", ("G",), "Checklists"),
     Action("checklists.finish", "Finish the checklist", ("Ctrl+Return",), "Checklists"),
     Action("checklists.check", "Check the checklist against its text", ("C",), "Checklists"),
     Action("checklists.next-text", "Next text", ("Ctrl+PgDown",), "Checklists"),

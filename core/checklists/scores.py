@@ -78,6 +78,13 @@ class SampleResult:
     score: MetricScore
     entry: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def is_void(self) -> bool:
+        """Whether neither side has anything on any item. CLEAR counts that as all right; it praises nobody."""
+        return bool(self.items) and all(
+            result.status in ("absent", "not_applicable") for result in self.items
+        )
+
 
 def judges_of(reads: Reads, rubric_id: str) -> list[Judge]:
     """Everybody who judged anything under a rubric, persons first; a pool where there are several."""

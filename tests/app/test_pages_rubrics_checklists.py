@@ -97,7 +97,7 @@ def open_page(window: MainWindow, qtbot: QtBot) -> Page:
         lambda: (
             page.compare.comparison is not None
             and page.compare.comparison.output is not None
-            and len(page.compare.model.rows) == 6
+            and len(page.compare.panel.model.rows) == 6
         )
     )
     return page
@@ -109,13 +109,13 @@ def select(view: TextView, words: str) -> None:
 
 
 def status(page: Page) -> dict[str, str]:
-    return {row.item.title: row.status for row in page.compare.model.rows}
+    return {row.item.title: row.status for row in page.compare.panel.model.rows}
 
 
 def test_the_result_model_is_a_sound_model(qtmodeltester: ModelTester) -> None:
     item = RubricItem(id="1", rubric_id="r", position=1.0, title="T")
     model = ResultModel()
-    model.load([ResultRow(item, "right", "a", "b"), ResultRow(item, "missing", "a", "", True)])
+    model.set_rows([ResultRow(item, "right", "a", "b"), ResultRow(item, "missing", "a", "", True)])
     qtmodeltester.check(model)
 
 
@@ -140,41 +140,41 @@ def test_places_in_a_text_are_those_of_the_whole(qtbot: QtBot) -> None:
 def test_mapping_and_judging_by_keys(window: MainWindow, qtbot: QtBot) -> None:
     page = open_page(window, qtbot)
     view, workspace = page.compare, window.session.workspace
-    view.list.select_row(0)
+    view.panel.list.select_row(0)
     select(view.output.view, "on Saturday")
     view.output.view.setFocus()
     qtbot.keyClick(view.output.view, Qt.Key.Key_F)
     qtbot.waitUntil(lambda: workspace.count(Checklist) == 1)
-    qtbot.waitUntil(lambda: view.list.currentIndex().row() == 1)
+    qtbot.waitUntil(lambda: view.panel.list.currentIndex().row() == 1)
     qtbot.waitUntil(lambda: view.comparison.output.checklist is not None)
     entry = next(iter(entries_of(workspace, view.comparison.output.checklist.id).values()))
     assert (entry.text, OUTPUT[entry.start : entry.end]) == ("on Saturday", "on Saturday")
     select(view.output.view, "ramipril 10 mg")
     qtbot.keyClick(view.output.view, Qt.Key.Key_F)
-    qtbot.waitUntil(lambda: view.list.currentIndex().row() == 2)
+    qtbot.waitUntil(lambda: view.panel.list.currentIndex().row() == 2)
     qtbot.keyClick(view.output.view, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: view.comparison.output.checklist.state == "done")
     qtbot.keyClick(view.output.view, Qt.Key.Key_S)
     assert view.side == "reference"
     reference = view.reference.view
     qtbot.waitUntil(reference.hasFocus)
-    view.list.select_row(0)
+    view.panel.list.select_row(0)
     select(reference, reference.whole[reference.whole.index("\n\n") + 2 :][:30].strip())
     qtbot.keyClick(reference, Qt.Key.Key_F)
     qtbot.waitUntil(lambda: view.comparison.reference.checklist is not None)
     qtbot.keyClick(reference, Qt.Key.Key_W)
-    qtbot.waitUntil(view.own_words.hasFocus)
-    qtbot.keyClicks(view.own_words, "ramipril 5 mg, as far as one knows")
-    qtbot.keyClick(view.own_words, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: view.list.currentIndex().row() == 2)
-    qtbot.keyClick(view.list, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(view.panel.own_words.hasFocus)
+    qtbot.keyClicks(view.panel.own_words, "ramipril 5 mg, as far as one knows")
+    qtbot.keyClick(view.panel.own_words, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: view.panel.list.currentIndex().row() == 2)
+    qtbot.keyClick(view.panel.list, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: view.comparison.reference.checklist.state == "done")
     qtbot.waitUntil(lambda: len(view.comparison.pairs) == 6)
-    view.list.select_row(0)
-    view.list.setFocus()
-    qtbot.keyClick(view.list, Qt.Key.Key_1)
+    view.panel.list.select_row(0)
+    view.panel.list.setFocus()
+    qtbot.keyClick(view.panel.list, Qt.Key.Key_1)
     qtbot.waitUntil(lambda: workspace.count(Verdict) == 1)
-    qtbot.keyClick(view.list, Qt.Key.Key_5)
+    qtbot.keyClick(view.panel.list, Qt.Key.Key_5)
     qtbot.waitUntil(lambda: workspace.count(Verdict) == 2)
     qtbot.waitUntil(
         lambda: (
@@ -182,20 +182,20 @@ def test_mapping_and_judging_by_keys(window: MainWindow, qtbot: QtBot) -> None:
             == ["right", "contradicted", "absent", "absent", "absent", "absent"]
         )
     )
-    assert "F1 0.83" in page.compare.card.note_label.full_text
-    assert "≠ 1 contradicted" in view.legend.text()
-    view.list.select_row(1)
-    assert view.buttons["against"].isChecked()
-    qtbot.keyClick(view.list, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert "F1 0.83" in page.compare.panel.note_label.full_text
+    assert "≠ 1 contradicted" in view.panel.legend.text()
+    view.panel.list.select_row(1)
+    assert view.panel.buttons["against"].isChecked()
+    qtbot.keyClick(view.panel.list, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: list(status(page).values())[1] == "unscored")
 
 
 def test_letters_typed_in_the_field_are_no_commands(window: MainWindow, qtbot: QtBot) -> None:
     page = open_page(window, qtbot)
-    page.compare.own_words.setFocus()
-    qtbot.waitUntil(page.compare.own_words.hasFocus)
-    qtbot.keyClicks(page.compare.own_words, "n1x5fa")
-    assert page.compare.own_words.text() == "n1x5fa"
+    page.compare.panel.own_words.setFocus()
+    qtbot.waitUntil(page.compare.panel.own_words.hasFocus)
+    qtbot.keyClicks(page.compare.panel.own_words, "n1x5fa")
+    assert page.compare.panel.own_words.text() == "n1x5fa"
     assert window.session.workspace.count(Checklist) == 0
 
 
@@ -250,9 +250,9 @@ def test_checks_name_what_is_not_in_the_text(window: MainWindow, qtbot: QtBot) -
     page = open_page(window, qtbot)
     view = page.compare
     view.activate("output")
-    view.list.select_row(0)
-    view.own_words.setText("an allergy to penicillin")
-    view._write()
+    view.panel.list.select_row(0)
+    view.panel.own_words.setText("an allergy to penicillin")
+    view.panel._write()
     qtbot.waitUntil(lambda: view.comparison.output.checklist is not None)
     view.check()
     # The first sentence ever split loads the splitter.
@@ -260,7 +260,7 @@ def test_checks_name_what_is_not_in_the_text(window: MainWindow, qtbot: QtBot) -
     assert "Onset and trigger" in view.notice.text
     assert "0% of the sentences" in view.notice.text
     view.mark_na()
-    qtbot.waitUntil(lambda: "nothing" in view.model.rows[1].right)
+    qtbot.waitUntil(lambda: "nothing" in view.panel.model.rows[1].right)
     view.check_with_model()
     qtbot.waitUntil(lambda: "The model sees something on" in view.notice.text)
 
@@ -297,10 +297,10 @@ def test_without_a_rubric_the_page_says_where_to_begin(
 def test_nothing_is_cut_off(window: MainWindow, qtbot: QtBot, size: tuple[int, int]) -> None:
     window.resize(*size)
     page = open_page(window, qtbot)
-    for widget in (page.run_button, page.judge_box, *page.compare.buttons.values()):
+    for widget in (page.run_button, page.judge_box, *page.compare.panel.buttons.values()):
         right = widget.mapTo(window, QPoint(widget.width(), 0)).x()
         assert right <= window.width()
-    assert page.compare.list.height() > 60
+    assert page.compare.panel.list.height() > 60
 
 
 def test_the_numbers_of_a_person_are_the_verbs(window: MainWindow, qtbot: QtBot) -> None:

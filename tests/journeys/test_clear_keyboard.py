@@ -190,7 +190,7 @@ def apply_rubric(keys: Keys, window: MainWindow, workspace: Workspace) -> None:
     page = window.work.page("checklists")
     assert isinstance(page, ChecklistsPage)
     view = page.compare
-    keys.wait(lambda: len(view.model.rows) == 60)
+    keys.wait(lambda: len(view.panel.model.rows) == 60)
     view.activate("reference")
     keys.press(Qt.Key.Key_S)
     keys.wait(view.reference.view.hasFocus)
@@ -202,7 +202,7 @@ def apply_rubric(keys: Keys, window: MainWindow, workspace: Workspace) -> None:
     keys.press(Qt.Key.Key_F)
     keys.wait(lambda: workspace.count(Checklist) == 1)
     checklist = workspace.find(Checklist)[0]
-    keys.wait(lambda: view.list.currentIndex().row() == 1)
+    keys.wait(lambda: view.panel.list.currentIndex().row() == 1)
     keys.wait(
         lambda: view.comparison is not None and view.comparison.reference.checklist is not None
     )

@@ -13,7 +13,8 @@ from app import theme
 from app.operations import run_job, run_query
 from app.pages.base import Command
 from app.pages.base import Page as BasePage
-from app.pages.checklists.compare import VERDICTS, CompareView
+from app.pages.checklists.compare import CompareView
+from app.pages.checklists.item_panel import VERDICTS
 from app.pages.checklists.numbers import NumbersView
 from app.pages.checklists.reading import RubricTexts, TextRow, read_rubrics, read_texts
 from app.pages.checklists.run_dialog import RunDialog, execute_plan
@@ -106,6 +107,7 @@ class Page(BasePage):
             ("side", view.switch_side),
             ("clear", view.clear),
             ("next", view.next_item),
+            ("fault", view.next_fault),
             ("previous", view.previous_item),
             ("finish", view.finish),
             ("check", view.check),
@@ -130,7 +132,7 @@ class Page(BasePage):
         return {
             "rubric": self.rubric_box.value or self._wanted.get("rubric", ""),
             "text": self.text_box.value or self._wanted.get("text", ""),
-            "item": self.compare.list.current_id,
+            "item": self.compare.panel.list.current_id,
             "tab": self.tabs.currentIndex(),
         }
 
@@ -138,13 +140,13 @@ class Page(BasePage):
         self._wanted = dict(place)
         self.tabs.setCurrentIndex(int(place.get("tab", 0)))
         if place.get("item"):
-            self.compare.list.select_id(str(place["item"]))
+            self.compare.panel.list.select_id(str(place["item"]))
         self.reload()
 
     def first_focus(self) -> QWidget | None:
         if self._empty is not None and self._empty.buttons:
             return self._empty.buttons[0]
-        return self.compare.list if self.tabs.currentIndex() == 0 else self.tabs
+        return self.compare.panel.list if self.tabs.currentIndex() == 0 else self.tabs
 
     def commands(self) -> Sequence[Command]:
         keys = self.session.shortcuts
@@ -154,6 +156,7 @@ class Page(BasePage):
             for text, slot, action in (
                 (say("Map and judge by model"), self.show_run, "run"),
                 (say("Fill the item with the selection"), view.fill, "fill"),
+                (say("Next item that is not right"), view.next_fault, "fault"),
                 (say("Finish the checklist"), view.finish, "finish"),
                 (say("Check the checklist against its text"), view.check, "check"),
                 (say("Look for missed items with the model"), view.check_with_model, ""),

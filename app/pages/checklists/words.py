@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from core.checklists.scores import Status
+
+#: A status of two sides compared, or what one side alone has.
+Shown = Status | Literal["found", "nothing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,26 +20,27 @@ class StatusLook:
     ink: str
     ground: str
     underline: bool = False
-    strike: bool = False
 
 
-LOOKS: dict[Status, StatusLook] = {
+LOOKS: dict[Shown, StatusLook] = {
     "right": StatusLook("right", "✓", "inserted", "inserted_ground"),
     "incomplete": StatusLook("says less", "◐", "warning", "warning_ground", underline=True),
     "excess": StatusLook("says more", "◑", "warning", "warning_ground", underline=True),
     "wrong": StatusLook("wrong", "✕", "deleted", "deleted_ground", underline=True),
     "contradicted": StatusLook(
-        "contradicted", "≠", "contradicted", "deleted_ground", underline=True, strike=True
+        "contradicted", "≠", "contradicted", "deleted_ground", underline=True
     ),
     "missing": StatusLook("missing", "○", "deleted", "deleted_ground", underline=True),
     "added": StatusLook("not in reference", "+", "warning", "warning_ground", underline=True),
     "absent": StatusLook("in neither", "·", "muted", "surface"),
     "not_applicable": StatusLook("does not apply", "–", "muted", "surface"),
     "unscored": StatusLook("open", "?", "muted", "accent_soft"),
+    "found": StatusLook("mapped", "●", "accent", "accent_soft"),
+    "nothing": StatusLook("nothing", "·", "muted", "surface"),
 }
 
 #: In the order of the legend.
-COUNTED: tuple[Status, ...] = (
+COUNTED: tuple[Shown, ...] = (
     "right",
     "incomplete",
     "excess",
@@ -43,5 +48,11 @@ COUNTED: tuple[Status, ...] = (
     "contradicted",
     "missing",
     "added",
+    "found",
     "unscored",
+)
+
+#: What an output has not as the reference has it.
+FAULTY: frozenset[Shown] = frozenset(
+    ("incomplete", "excess", "wrong", "contradicted", "missing", "added")
 )

@@ -5,23 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QByteArray,
-    QMimeData,
-    QModelIndex,
-    QPersistentModelIndex,
-    QRect,
-    QSize,
-    Qt,
-    Signal,
-)
-from PySide6.QtGui import QFont, QKeyEvent, QPainter, QPen
+from PySide6.QtCore import QByteArray, QMimeData, QModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QFrame,
-    QListView,
-    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QWidget,
@@ -31,16 +18,16 @@ from app import icons, theme
 from app.pages.rubrics.words import KINDS, describe_findings
 from app.strings import say
 from app.widgets.basics import is_right_to_left
+from app.widgets.kept_list import AnyIndex, KeptList, RowModel, paint_ground
 from core.rubrics.linter import Finding
 from core.rubrics.verbs import example_of
 from core.types import RubricItem
 
 _MIME = "application/x-rifugio-rubric-items"
 _HEIGHT, _GROUP = 46, 22
-AnyIndex = QModelIndex | QPersistentModelIndex
 
 
-class ItemModel(QAbstractListModel):
+class ItemModel(RowModel):
     """Items in their order. A drop asks for a move and changes nothing itself."""
 
     #: (item ids, index among the items before the move)
@@ -52,14 +39,16 @@ class ItemModel(QAbstractListModel):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._items: list[RubricItem] = []
         self._findings: dict[str, tuple[Finding, ...]] = {}
         self._comments: dict[str, int] = {}
         self.locked = False
 
     @property
     def items(self) -> Sequence[RubricItem]:
-        return self._items
+        return self.rows
+
+    def id_of(self, row: RubricItem) -> str:
+        return row.id
 
     def load(
         self,
@@ -69,33 +58,18 @@ class ItemModel(QAbstractListModel):
         *,
         locked: bool,
     ) -> None:
-        """Show items; rows are kept where the ids are the same."""
-        same = [item.id for item in items] == [item.id for item in self._items]
-        if not same:
-            self.beginResetModel()
-        self._items = list(items)
+        """Show items with what the linter and commenters say on them."""
         self._findings = dict(findings)
         self._comments = comments
         self.locked = locked
-        if same:
-            if items:
-                self.dataChanged.emit(self.index(0), self.index(len(items) - 1))
-        else:
-            self.endResetModel()
-
-    def row_of(self, item_id: str) -> int:
-        """The row of an item; -1 when it is not here."""
-        return next((row for row, item in enumerate(self._items) if item.id == item_id), -1)
+        self.set_rows(items)
 
     # -- Qt ------------------------------------------------------------------------------
 
-    def rowCount(self, parent: AnyIndex = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(self._items)
-
     def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid() or index.row() >= len(self._items):
+        item: RubricItem | None = self.row_at(index)
+        if item is None:
             return None
-        item = self._items[index.row()]
         findings = self._findings.get(item.id, ())
         if role == Qt.ItemDataRole.DisplayRole:
             return f"{index.row() + 1}. {item.title}"
@@ -104,7 +78,7 @@ class ItemModel(QAbstractListModel):
         if role == self.FindingsRole:
             return findings
         if role == self.GroupRole:
-            before = self._items[index.row() - 1].group if index.row() else ""
+            before = self.rows[index.row() - 1].group if index.row() else ""
             return item.group if item.group != before else ""
         if role == Qt.ItemDataRole.ToolTipRole:
             return describe_findings(findings) or None
@@ -140,7 +114,7 @@ class ItemModel(QAbstractListModel):
     def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
         data = QMimeData()
         rows = sorted(index.row() for index in indexes)
-        data.setData(_MIME, QByteArray("\n".join(self._items[r].id for r in rows).encode()))
+        data.setData(_MIME, QByteArray("\n".join(self.rows[r].id for r in rows).encode()))
         return data
 
     def dropMimeData(
@@ -148,7 +122,7 @@ class ItemModel(QAbstractListModel):
     ) -> bool:
         if self.locked or not data.hasFormat(_MIME):
             return False
-        place = row if row >= 0 else (parent.row() if parent.isValid() else len(self._items))
+        place = row if row >= 0 else (parent.row() if parent.isValid() else len(self.rows))
         ids = bytes(data.data(_MIME).data()).decode().split("\n")
         self.move_asked.emit(ids, place)
         # The rows move when the workspace has it, so the view must not take them out.
@@ -184,16 +158,7 @@ class _ItemDelegate(QStyledItemDelegate):
             )
             area.setTop(area.top() + current.px(_GROUP))
         area.adjust(2, 1, -2, -1)
-        selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
-        if selected or hovered:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setBrush(current.color("accent_soft" if selected else "hover"))
-            focused = bool(option.state & QStyle.StateFlag.State_HasFocus)
-            painter.setPen(
-                QPen(current.color("accent"), 1) if selected and focused else Qt.PenStyle.NoPen
-            )
-            painter.drawRoundedRect(area, theme.RADIUS_CONTROL, theme.RADIUS_CONTROL)
+        paint_ground(painter, area, option)
         self._paint_words(painter, area.adjusted(theme.S, 4, -theme.S, -4), item, index)
         painter.restore()
 
@@ -262,90 +227,23 @@ class _ItemDelegate(QStyledItemDelegate):
         painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | side, shown)
 
 
-class ItemList(QListView):
+class ItemList(KeptList):
     """The list. Enter or F2 goes to the item's fields; Alt and arrows move it; several can be selected."""
 
-    current_changed = Signal(str)
     edit_asked = Signal()
 
     def __init__(self, model: ItemModel, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._items = model
-        self._kept = ""
-        self._silent = False
-        self.setAccessibleName(name)
-        self.setModel(model)
-        model.setParent(self)
+        super().__init__(model, name, many=True, parent=parent)
         self.setItemDelegate(_ItemDelegate(self))
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setProperty("role", "bare")
-        self.setUniformItemSizes(False)
-        self.setMouseTracking(True)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
         self.setDefaultDropAction(Qt.DropAction.MoveAction)
         self.setDragDropOverwriteMode(False)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.doubleClicked.connect(self._on_double_click)
-        model.modelAboutToBeReset.connect(self._keep)
-        model.modelReset.connect(self._put_back)
-        theme.notifier().changed.connect(self._dress)
-
-    @property
-    def current_id(self) -> str:
-        """The current item's id; '' for none."""
-        row = self.currentIndex().row()
-        return self._items.items[row].id if 0 <= row < len(self._items.items) else ""
-
-    @property
-    def selected_ids(self) -> list[str]:
-        """The selected items' ids in order."""
-        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
-        return [self._items.items[row].id for row in rows]
-
-    def select_id(self, item_id: str) -> bool:
-        """Make an item the current one; one that is not here yet is waited for."""
-        row = self._items.row_of(item_id)
-        if row < 0:
-            self._kept = item_id
-            return False
-        self.setCurrentIndex(self._items.index(row))
-        self.scrollTo(self._items.index(row))
-        return True
-
-    def _keep(self) -> None:
-        self._kept = self._kept or self.current_id
-        self._row = self.currentIndex().row()
-        self._silent = True
-
-    def _put_back(self) -> None:
-        row = self._items.row_of(self._kept)
-        if row < 0 and self._items.items:
-            # What was current is gone: its place is the next best.
-            row = max(0, min(self._row, len(self._items.items) - 1))
-        self._silent = False
-        self._kept = ""
-        if row >= 0:
-            self.setCurrentIndex(self._items.index(row))
-            self.scrollTo(self._items.index(row))
-        self.current_changed.emit(self.current_id)
 
     def _on_double_click(self) -> None:
         self.edit_asked.emit()
 
-    def _dress(self) -> None:
-        self.scheduleDelayedItemsLayout()
-
     # -- Qt ------------------------------------------------------------------------------
-
-    _row = -1
-
-    def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:
-        super().currentChanged(current, previous)
-        if not self._silent:
-            self.current_changed.emit(self.current_id)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         plain = event.modifiers() in (
