@@ -164,15 +164,24 @@ def _published(dataset: str, metric: str) -> Published | None:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The five numbers of a box plot of sentence scores."""
+    """The five numbers of a box plot of sentence scores: of a system, or of an instruction to it."""
 
-    name: str
+    system: str
+    number: int
+    instruction: str
     low: float
     lower_quartile: float
     median: float
     upper_quartile: float
     high: float
     n: int
+
+    @property
+    def name(self) -> str:
+        """System, and number and words of the instruction where there is one."""
+        if not self.instruction:
+            return self.system
+        return f"{self.system} · {self.number} {self.instruction}"
 
 
 def bench_boxes(reads: Reads, dataset: str, metric: str, *, by: str = "prompt") -> list[Box]:
@@ -183,11 +192,7 @@ def bench_boxes(reads: Reads, dataset: str, metric: str, *, by: str = "prompt") 
         values[row["system"], number, row["instruction"] if by == "prompt" else ""].append(
             row["value"]
         )
-    boxes = []
-    for (system, number, instruction), found in sorted(values.items()):
-        name = f"{system} · {number} {instruction}" if instruction else system
-        boxes.append(_box(name, found))
-    return boxes
+    return [_box(*key, found) for key, found in sorted(values.items())]
 
 
 def _sentence_scores(reads: Reads, dataset: str, metric: str) -> list[dict[str, Any]]:
@@ -204,13 +209,13 @@ def _sentence_scores(reads: Reads, dataset: str, metric: str) -> list[dict[str, 
     )
 
 
-def _box(name: str, values: Sequence[float]) -> Box:
+def _box(system: str, number: int, instruction: str, values: Sequence[float]) -> Box:
     ordered = sorted(values)
     if len(ordered) == 1:
-        only = ordered[0]
-        return Box(name, only, only, only, only, only, 1)
+        ordered *= 2
     lower, median, upper = statistics.quantiles(ordered, n=4, method="inclusive")
-    return Box(name, ordered[0], lower, median, upper, ordered[-1], len(ordered))
+    five = (ordered[0], lower, median, upper, ordered[-1])
+    return Box(system, number, instruction, *five, len(values))
 
 
 def metric_correlations(

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyqtgraph as pg
-from PySide6.QtCore import QRectF, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QGraphicsRectItem, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app import theme
 from app.pages.results.export import Lines
+from app.pages.results.figure import Figure, Labels, Words, bars, strokes
 from app.pages.results.lists import RowsColumn, RowsTable
-from app.pages.results.plot import Figure
 from app.pages.results.table import measure_title
 from app.pages.results.views import ResultsView
 from app.strings import format_number, say, shorten
@@ -231,36 +231,31 @@ class BoxPlot(Figure):
 
     def _draw(self) -> None:
         current = theme.current()
-        item = self.plot.getPlotItem()
-        item.clear()
-        self.plot.setBackground(current.color("surface"))
+        self.plot.clear()
         self.plot.setFixedHeight(current.px(_ROW * len(self.boxes) + _AXIS))
-        ink = pg.mkPen(current.color("text"), width=1.4)
-        ticks = []
         series = current.tokens.plot_series
-        systems = list(dict.fromkeys(box.name.split(" · ", 1)[0] for box in self.boxes))
+        systems = list(dict.fromkeys(box.system for box in self.boxes))
+        whiskers, medians, quartiles = [], [], []
         for place, box in enumerate(self.boxes):
-            y = -place
-            ticks.append((y, shorten(box.name, _NAME)))
-            color = QColor(series[systems.index(box.name.split(" · ", 1)[0]) % len(series)])
+            y = float(-place)
+            color = QColor(series[systems.index(box.system) % len(series)])
             color.setAlpha(120)
-            item.plot([box.low, box.lower_quartile], [y, y], pen=ink)
-            item.plot([box.upper_quartile, box.high], [y, y], pen=ink)
-            item.addItem(
-                pg.BarGraphItem(
-                    x0=[box.lower_quartile],
-                    x1=[box.upper_quartile],
-                    y=[y],
-                    height=0.5,
-                    brush=color,
-                    pen=ink,
-                )
-            )
-            item.plot([box.median, box.median], [y - 0.25, y + 0.25],
-                      pen=pg.mkPen(current.color("text"), width=current.px(3)))  # fmt: skip
+            whiskers += [
+                ((box.low, y), (box.lower_quartile, y)),
+                ((box.upper_quartile, y), (box.high, y)),
+            ]
+            medians.append(((box.median, y - 0.25), (box.median, y + 0.25)))
+            quartiles.append((box.lower_quartile, box.upper_quartile, y, color))
+        ink = pg.mkPen(current.color("text"), width=1.4)
+        self.plot.put(strokes(whiskers, ink))
+        self.plot.put(bars(quartiles, 0.5, ink))
+        self.plot.put(strokes(medians, pg.mkPen(current.color("text"), width=current.px(3))))
         low = min(0.0, *(box.low for box in self.boxes))
         high = max(box.high for box in self.boxes)
-        self._dress_axes(ticks, (low, high if high > low else low + 1.0))
+        self.plot.dress(
+            [shorten(box.name, _NAME) for box in self.boxes],
+            (low, high if high > low else low + 1.0),
+        )
 
 
 class HeatMap(Figure):
@@ -274,13 +269,13 @@ class HeatMap(Figure):
     ) -> None:
         super().__init__(say("How metrics go together (Pearson)"))
         self.file_name = f"{dataset} correlations"
-        self.metrics = tuple(metrics)
+        self.measures = tuple(metrics)
         self.correlations = correlations
         self.plot.setAccessibleDescription(
             "; ".join(
                 f"{measure_title(a)}, {measure_title(b)}: {self._text(a, b)}"
-                for n, a in enumerate(self.metrics)
-                for b in self.metrics[n + 1 :]
+                for n, a in enumerate(self.measures)
+                for b in self.measures[n + 1 :]
             )
         )
         theme.notifier().changed.connect(self._draw)
@@ -288,8 +283,8 @@ class HeatMap(Figure):
 
     def lines(self) -> Lines:
         return [
-            ["metric", *self.metrics],
-            *([a, *(self._value(a, b) for b in self.metrics)] for a in self.metrics),
+            ["metric", *self.measures],
+            *([a, *(self._value(a, b) for b in self.measures)] for a in self.measures),
         ]
 
     def _value(self, one: str, other: str) -> float | None:
@@ -302,31 +297,22 @@ class HeatMap(Figure):
 
     def _draw(self) -> None:
         current = theme.current()
-        item = self.plot.getPlotItem()
-        item.clear()
-        self.plot.setBackground(current.color("surface"))
-        count = len(self.metrics)
+        count = len(self.measures)
+        self.plot.clear()
         self.plot.setFixedHeight(current.px(_CELL * count + _AXIS))
-        for row, one in enumerate(self.metrics):
-            for column, other in enumerate(self.metrics):
+        cells, words = [], []
+        for row, one in enumerate(self.measures):
+            for column, other in enumerate(self.measures):
                 value = self._value(one, other)
                 color = QColor(current.color("accent" if (value or 0) >= 0 else "contradicted"))
                 color.setAlpha(0 if value is None else round(30 + 180 * abs(value)))
-                cell = QGraphicsRectItem(QRectF(column - 0.48, -row - 0.48, 0.96, 0.96))
-                cell.setBrush(color)
-                # One pixel wide whatever the scale: a plain pen would be one unit of data.
-                cell.setPen(pg.mkPen(current.color("border"), width=1))
-                item.addItem(cell)
-                text = pg.TextItem(
-                    self._text(one, other), color=current.color("text"), anchor=(0.5, 0.5)
-                )
-                text.setFont(current.ui_font(theme.SMALL))
-                text.setPos(column, -row)
-                text.setZValue(1)
-                item.addItem(text)
-        ticks = [(-n, shorten(measure_title(name), _NAME)) for n, name in enumerate(self.metrics)]
-        self._dress_axes(ticks, (-0.6, count - 0.4))
-        item.getAxis("bottom").setTicks(
-            [[(n, shorten(measure_title(name), 14)) for n, name in enumerate(self.metrics)]]
+                cells.append((column - 0.48, column + 0.48, float(-row), color))
+                words.append(Words(column, -row, self._text(one, other), centred=True))
+        self.plot.put(bars(cells, 0.96, pg.mkPen(current.color("border"), width=1)))
+        self.plot.put(Labels(words, current.color("text")))
+        self.plot.dress(
+            [shorten(measure_title(name), _NAME) for name in self.measures],
+            (-0.6, count - 0.4),
+            columns=[(n, shorten(measure_title(name), 14)) for n, name in enumerate(self.measures)],
+            grid=False,
         )
-        item.showGrid(x=False, y=False)

@@ -8,11 +8,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyqtgraph as pg
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QGraphicsView, QWidget
 
 from app import theme
 from app.operations import run_query
@@ -28,7 +27,7 @@ _PNG_SCALE = 2
 Lines = Sequence[Sequence[Any]]
 
 
-def svg_bytes(plot: pg.PlotWidget) -> bytes:
+def svg_bytes(plot: QGraphicsView) -> bytes:
     """The plot as drawn, as SVG without references to anything outside."""
     data = QByteArray()
     buffer = QBuffer(data)
@@ -37,6 +36,9 @@ def svg_bytes(plot: pg.PlotWidget) -> bytes:
     generator.setOutputDevice(buffer)
     generator.setSize(plot.size())
     generator.setViewBox(plot.rect())
+    # The resolution the plot was laid out for: axes and bars are kept as pictures, which are drawn
+    # larger or smaller where that of their device is another, and then are beside their marks.
+    generator.setResolution(plot.logicalDpiX())
     generator.setTitle(plot.accessibleName())
     generator.setDescription(plot.accessibleDescription())
     painter = QPainter(generator)
@@ -46,7 +48,7 @@ def svg_bytes(plot: pg.PlotWidget) -> bytes:
     return bytes(data.data())
 
 
-def png_bytes(plot: pg.PlotWidget) -> bytes:
+def png_bytes(plot: QGraphicsView) -> bytes:
     """The plot as drawn, twice as large as on the screen."""
     image = QImage(plot.size() * _PNG_SCALE, QImage.Format.Format_ARGB32)
     image.setDevicePixelRatio(_PNG_SCALE)
@@ -71,7 +73,7 @@ def csv_bytes(lines: Lines) -> bytes:
     return stream.getvalue().encode()
 
 
-def plot_file(plot: pg.PlotWidget, lines: Lines, path: Path) -> bytes:
+def plot_file(plot: QGraphicsView, lines: Lines, path: Path) -> bytes:
     """What to write for a path, by its ending; on the UI thread, since it draws."""
     suffix = path.suffix.casefold()
     if suffix == ".png":
@@ -81,7 +83,7 @@ def plot_file(plot: pg.PlotWidget, lines: Lines, path: Path) -> bytes:
 
 def save_plot(
     owner: QWidget,
-    plot: pg.PlotWidget,
+    plot: QGraphicsView,
     lines: Callable[[], Lines],
     name: str,
     done: Callable[[Path], object],
@@ -95,7 +97,7 @@ def save_plot(
 
 
 def write_plot(
-    owner: QWidget, plot: pg.PlotWidget, lines: Lines, path: Path, done: Callable[[Path], object]
+    owner: QWidget, plot: QGraphicsView, lines: Lines, path: Path, done: Callable[[Path], object]
 ) -> None:
     """Draw on this thread, write on another."""
     data = plot_file(plot, lines, path)

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QColor, QWheelEvent
-from PySide6.QtWidgets import QFrame
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
 
 from app import theme
-from app.pages.results.export import Lines, save_plot, write_plot
+from app.pages.results.export import Lines
+from app.pages.results.figure import Dots, Figure, Floats, Labels, Words, bars, strokes
 from app.pages.results.table import Results, describe_cell, measure_title
 from app.strings import format_number, say, shorten
-from app.widgets.basics import Card
-from app.widgets.buttons import IconButton
-from core.errors import BugError
 
 _ROW, _AXIS = 40, 44
 _NAME, _LONG_NAME = 22, 36
@@ -27,134 +23,84 @@ _NAME, _LONG_NAME = 22, 36
 _MOST_DOTS = 600
 
 
-class Figure(Card):
-    """A card with a plot that can be saved as SVG, PNG or CSV. Subclasses draw and give the numbers."""
-
-    #: The figure was written: the file's path.
-    saved = Signal(object)
-
-    def __init__(self, title: str) -> None:
-        super().__init__(title)
-        self.file_name = title
-        self.save_button = IconButton("download", say("Save the figure: {title}", title=title))
-        self.save_button.clicked.connect(self.save)
-        self.header.addWidget(self.save_button)
-        self.plot = _Plot()
-        self.plot.setAccessibleName(title)
-        self.add(self.plot)
-
-    def lines(self) -> Lines:
-        """The numbers behind the figure, a heading first."""
-        raise BugError(f"{type(self).__name__} gives no numbers.")
-
-    @Slot()
-    def save(self) -> None:
-        """Ask for a file and write the figure."""
-        save_plot(self, self.plot, self.lines, self.file_name, self.saved.emit)
-
-    def write(self, path: Path) -> None:
-        """Write the figure; what is written goes by the file's ending."""
-        write_plot(self, self.plot, self.lines(), path, self.saved.emit)
-
-    def _dress_axes(self, ticks: list[tuple[float, str]], span: tuple[float, float]) -> None:
-        current = theme.current()
-        item = self.plot.getPlotItem()
-        for side in ("left", "bottom"):
-            axis = item.getAxis(side)
-            axis.setPen(pg.mkPen(current.color("border")))
-            axis.setTextPen(pg.mkPen(current.color("text" if side == "left" else "muted")))
-            axis.setStyle(tickFont=current.ui_font(theme.SMALL), tickLength=0)
-        item.getAxis("left").setTicks([ticks])
-        item.showGrid(x=True, y=False, alpha=0.12)
-        item.setYRange(-len(ticks) + 0.4, 0.6, padding=0)
-        item.setXRange(*span, padding=0.04)
-
-
 class MetricPlot(Figure):
     """One measure, a line a system. The table beside it says the same to a screen reader."""
 
     def __init__(self, results: Results, metric: str) -> None:
         super().__init__(measure_title(metric))
-        self._results, self._metric = results, metric
-        self.plot.setAccessibleDescription(self._in_words())
+        self.measure = metric
+        self.show_results(results)
         theme.notifier().changed.connect(self._draw)
+
+    def show_results(self, results: Results) -> None:
+        """Draw the measure as it stands in other results."""
+        self._results = results
+        self.plot.setAccessibleDescription(self._in_words())
         self._draw()
 
     def lines(self) -> Lines:
         found: list[list[Any]] = [["system", "measure", "mean", "low", "high", "n", "values"]]
         for line, name in self._results.systems:
-            row = self._results.cells.get((line, self._metric))
+            row = self._results.cells.get((line, self.measure))
             if row is not None:
                 i = row.interval
                 values = " ".join(f"{value:.6g}" for value in row.dots)
-                found.append([name, self._metric, i.mean, i.low, i.high, i.n, values])
+                found.append([name, self.measure, i.mean, i.low, i.high, i.n, values])
         return found
 
     def _in_words(self) -> str:
         parts = []
         for system_id, name in self._results.systems:
-            row = self._results.cells.get((system_id, self._metric))
+            row = self._results.cells.get((system_id, self.measure))
             if row is not None:
                 parts.append(f"{name}: {describe_cell(row).splitlines()[0]}")
         return "; ".join(parts)
 
     def _draw(self) -> None:
-        """Three items for all systems: each item added costs as much as hundreds of dots."""
         current = theme.current()
-        item = self.plot.getPlotItem()
-        item.clear()
-        self.plot.setBackground(current.color("surface"))
-        self.plot.setFixedHeight(current.px(_ROW * len(self._results.systems) + _AXIS))
+        systems = self._results.systems
+        self.plot.clear()
+        self.plot.setFixedHeight(current.px(_ROW * len(systems) + _AXIS))
         series = current.tokens.plot_series
-        ticks: list[tuple[float, str]] = []
         colours: dict[str, int] = {}
-        dots: list[dict[str, Any]] = []
-        means: list[dict[str, Any]] = []
-        bounds: list[tuple[float, float]] = []
-        share = max(20, _MOST_DOTS // max(1, len(self._results.systems)))
-        for place, (line, name) in enumerate(self._results.systems):
+        dots: list[tuple[Floats, Floats, QColor]] = []
+        means: list[tuple[Floats, Floats, QColor]] = []
+        bounds: list[tuple[tuple[float, float], tuple[float, float]]] = []
+        share = max(20, _MOST_DOTS // max(1, len(systems)))
+        for place, (line, _name) in enumerate(systems):
             # The first system on top, as in the table.
-            height = -place
-            ticks.append((height, shorten(name, _NAME)))
+            height = float(-place)
             # One colour a system, also where the table is split and a system has several lines.
             number = colours.setdefault(line.split("\n", 1)[0], len(colours))
             color = QColor(series[number % len(series)])
             faint = QColor(color)
             faint.setAlpha(90)
-            brush = pg.mkBrush(faint)
-            values = self._results.values.get((line, self._metric), ())
+            values = self._results.values.get((line, self.measure), ())
             values = values[:: max(1, -(-len(values) // share))]
-            dots += [
-                {"pos": (value, height + _jitter(n)), "brush": brush}
-                for n, value in enumerate(values)
-            ]
-            row = self._results.cells.get((line, self._metric))
+            dots.append((np.array(values, dtype=np.float64), height + _jitter(len(values)), faint))
+            row = self._results.cells.get((line, self.measure))
             if row is None or row.interval.mean is None:
                 continue
             interval = row.interval
             if interval.low is not None and interval.high is not None:
-                bounds += [(interval.low, height), (interval.high, height)]
-            means.append({"pos": (interval.mean, height), "brush": pg.mkBrush(color)})
-        item.disableAutoRange()
-        item.addItem(pg.ScatterPlotItem(spots=dots, size=current.px(6), pen=None))
+                bounds.append(((interval.low, height), (interval.high, height)))
+            means.append((np.array([interval.mean]), np.array([height]), color))
+        self.plot.put(Dots(current.px(6), dots))
         if bounds:
-            ink = pg.mkPen(current.color("text"), width=current.px(2))
-            xs, ys = zip(*bounds, strict=True)
-            item.addItem(pg.PlotCurveItem(x=np.array(xs), y=np.array(ys), connect="pairs", pen=ink))
-        rim = pg.mkPen(current.color("surface"), width=1.5)
-        item.addItem(pg.ScatterPlotItem(spots=means, size=current.px(12), pen=rim))
-        self._dress_axes(ticks, self._range())
+            self.plot.put(strokes(bounds, pg.mkPen(current.color("text"), width=current.px(2))))
+        rim = current.color("surface")
+        self.plot.put(Dots(current.px(14), [(x, y, rim) for x, y, _color in means]))
+        self.plot.put(Dots(current.px(11), means))
+        self.plot.dress([shorten(name, _NAME) for _line, name in systems], self._range())
 
     def _range(self) -> tuple[float, float]:
         """The natural scale where there is one, so that small differences look small."""
-        if self._metric.startswith("rating"):
+        if self.measure.startswith("rating"):
             return 1.0, 5.0
-        values = [
-            v for (_s, m), vs in self._results.values.items() if m == self._metric for v in vs
-        ]
-        if not values:
+        found = [vs for (_s, m), vs in self._results.values.items() if m == self.measure and vs]
+        if not found:
             return 0.0, 1.0
-        low, high = min(0.0, *values), max(values)
+        low, high = min(0.0, *map(min, found)), max(map(max, found))
         if low >= 0 and high <= 1:
             return 0.0, 1.0
         return low, high if high > low else low + 1.0
@@ -195,44 +141,40 @@ class ShareBars(Figure):
 
     def _draw(self) -> None:
         current = theme.current()
-        item = self.plot.getPlotItem()
-        item.clear()
-        self.plot.setBackground(current.color("surface"))
+        self.plot.clear()
         self.plot.setFixedHeight(current.px(_ROW * len(self.shares) + _AXIS))
-        ticks = []
-        for place, share in enumerate(self.shares):
-            ticks.append((-place, shorten(share.name, _LONG_NAME)))
-            self._draw_share(-place, share)
-        self._dress_axes(ticks, (0.0, 1.18))
-        item.getAxis("bottom").setTicks([[(v / 4, f"{v * 25} %") for v in range(5)]])
         if self._half:
-            item.addItem(
-                pg.InfiniteLine(
-                    0.5, pen=pg.mkPen(current.color("muted"), style=Qt.PenStyle.DotLine)
-                )
+            dotted = pg.mkPen(current.color("muted"), style=Qt.PenStyle.DotLine)
+            self.plot.put(strokes([((0.5, 0.5), (0.5, 0.5 - len(self.shares)))], dotted))
+        placed = [(float(-n), share) for n, share in enumerate(self.shares)]
+        full = [
+            (0.0, share.value, y, current.color("control_border" if share.plain else "accent"))
+            for y, share in placed
+            if share.value is not None
+        ]
+        if full:
+            self.plot.put(bars(full, 0.42))
+        bounds = [
+            ((share.low, y), (share.high, y))
+            for y, share in placed
+            if share.low is not None and share.high is not None
+        ]
+        if bounds:
+            self.plot.put(strokes(bounds, pg.mkPen(current.color("text"), width=current.px(2))))
+        words = [
+            Words(
+                max(share.value or 0.0, share.high or 0.0) + 0.02,
+                y,
+                say("no value") if share.value is None else f"{share.value * 100:.0f} %",
             )
-
-    def _draw_share(self, height: float, share: Share) -> None:
-        current = theme.current()
-        item = self.plot.getPlotItem()
-        words = say("no value") if share.value is None else f"{share.value * 100:.0f} %"
-        if share.value is not None:
-            color = current.color("control_border" if share.plain else "accent")
-            item.addItem(
-                pg.BarGraphItem(
-                    x0=[0], y=[height], width=[share.value], height=0.42, brush=color, pen=None
-                )
-            )
-        if share.low is not None and share.high is not None:
-            item.plot(
-                [share.low, share.high],
-                [height, height],
-                pen=pg.mkPen(current.color("text"), width=current.px(2)),
-            )
-        text = pg.TextItem(words, color=current.color("text"), anchor=(0, 0.5))
-        text.setFont(current.ui_font(theme.SMALL))
-        text.setPos(max(share.value or 0.0, share.high or 0.0) + 0.02, height)
-        item.addItem(text)
+            for y, share in placed
+        ]
+        self.plot.put(Labels(words, current.color("text")))
+        self.plot.dress(
+            [shorten(share.name, _LONG_NAME) for share in self.shares],
+            (0.0, 1.18),
+            columns=[(quarter / 4, f"{quarter * 25} %") for quarter in range(5)],
+        )
 
 
 def share_in_words(share: Share) -> str:
@@ -249,23 +191,6 @@ def share_in_words(share: Share) -> str:
     return text + say(", of {n}", n=format_number(share.n))
 
 
-def _jitter(place: int) -> float:
+def _jitter(count: int) -> Floats:
     """Dots of one system apart from each other, the same each time (golden-ratio steps)."""
-    return ((place * 0.618034) % 1.0 - 0.5) * 0.5
-
-
-class _Plot(pg.PlotWidget):
-    """To look at only: the wheel scrolls the page, nothing can be dragged out of sight."""
-
-    def __init__(self) -> None:
-        super().__init__(enableMenu=False)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setAntialiasing(True)
-        item = self.getPlotItem()
-        item.hideButtons()
-        item.setMouseEnabled(x=False, y=False)
-        item.setContentsMargins(0, 0, theme.S, 0)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        event.ignore()
+    return ((np.arange(count) * 0.618034) % 1.0 - 0.5) * 0.5

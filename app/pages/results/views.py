@@ -10,9 +10,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from app import theme
+from app.pages.results.figure import Figure
 from app.pages.results.lists import RowsColumn, RowsTable
 from app.pages.results.output_dialog import tag_word
-from app.pages.results.plot import Figure, Share, ShareBars
+from app.pages.results.plot import Share, ShareBars
 from app.pages.results.table import measure_title
 from app.strings import count_of, format_duration, format_number, say
 from app.widgets.basics import Card, Scroller, clear_layout, label
