@@ -85,22 +85,22 @@ class Pending(Generic[T]):
     def __init__(self, owner: QObject | None, cancel: Cancellation | None = None) -> None:
         self._owner = owner
         self._cancel = cancel
-        self._on_success: Callable[[T], None] | None = None
-        self._on_failure: Callable[[BaseException], None] | None = None
-        self._on_end: Callable[[], None] | None = None
+        self._on_success: Callable[[T], object] | None = None
+        self._on_failure: Callable[[BaseException], object] | None = None
+        self._on_end: Callable[[], object] | None = None
         self.finished = False
 
-    def success(self, call: Callable[[T], None]) -> Pending[T]:
+    def success(self, call: Callable[[T], object]) -> Pending[T]:
         """Call with the value, on the main thread."""
         self._on_success = call
         return self
 
-    def failure(self, call: Callable[[BaseException], None]) -> Pending[T]:
+    def failure(self, call: Callable[[BaseException], object]) -> Pending[T]:
         """Call with the error instead of showing it."""
         self._on_failure = call
         return self
 
-    def end(self, call: Callable[[], None]) -> Pending[T]:
+    def end(self, call: Callable[[], object]) -> Pending[T]:
         """Call afterwards, however it went."""
         self._on_end = call
         return self

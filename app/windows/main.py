@@ -482,6 +482,8 @@ class MainWindow(QMainWindow):
         from app.windows.person import PersonDialog
 
         if self.session.has_workspace:
+            # What was typed belongs to the person who typed it.
+            self._settle()
             PersonDialog(self).open()
 
     @Slot()

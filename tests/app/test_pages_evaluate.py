@@ -221,7 +221,7 @@ def test_queue_fills_counts_and_opens_the_review(window: MainWindow, qtbot: QtBo
     qtbot.keyClick(page.table, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: window.work.current == "review")
     review = window.work.current_page
-    qtbot.waitUntil(lambda: review.item_id == wanted)
+    qtbot.waitUntil(lambda: review.rating.item_id == wanted)
 
 
 def test_queue_without_outputs_says_what_it_is_for(window: MainWindow, qtbot: QtBot) -> None:
@@ -235,8 +235,8 @@ def open_review(window: MainWindow, qtbot: QtBot, count: int = 2) -> Any:
     finish_run(window, qtbot, count)
     window.work.choose("review")
     page = window.work.current_page
-    qtbot.waitUntil(lambda: page.view is not None and not page.is_empty_shown)
-    return page
+    qtbot.waitUntil(lambda: page.rating.view is not None and not page.is_empty_shown)
+    return page.rating
 
 
 def test_review_by_keys_alone(window: MainWindow, qtbot: QtBot) -> None:
@@ -266,7 +266,7 @@ def test_review_by_keys_alone(window: MainWindow, qtbot: QtBot) -> None:
         qtbot.keyClick(page.output, "3")
     qtbot.keyClick(page.output, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: workspace.get(ReviewItem, second).state == "submitted")
-    qtbot.waitUntil(lambda: page.is_empty_shown)
+    qtbot.waitUntil(lambda: window.work.current_page.is_empty_shown)
 
 
 def test_review_refuses_half_a_rating_and_keeps_the_draft(window: MainWindow, qtbot: QtBot) -> None:
@@ -316,10 +316,10 @@ def test_review_comes_back_to_the_item_after_another_page(window: MainWindow, qt
     page.show_next()
     first = page.item_id
     qtbot.waitUntil(lambda: page.item_id != first)
-    kept = page.place()
+    kept = window.work.current_page.place()
     window.work.clear()
     again = window.work.show_page("review", kept)
-    qtbot.waitUntil(lambda: again.item_id == kept["item"])
+    qtbot.waitUntil(lambda: again.rating.item_id == kept["item"])
 
 
 def test_blind_pages_name_no_system_no_model_no_run(window: MainWindow, qtbot: QtBot) -> None:

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from app.pages.review import pairs as pairs_module
+from app.pages.review import desk as desk_module
 from app.windows.main import MainWindow
 from core.people import add_person
 from core.review.blinding import is_blind
@@ -139,7 +139,7 @@ def test_no_name_anywhere_while_one_works_blind(
     qtbot.waitUntil(lambda: page.pairs._counts.total == 2)
     check(window, "comparison")
     page.show_mode("rate")
-    qtbot.waitUntil(lambda: bool(page.item_id))
+    qtbot.waitUntil(lambda: bool(page.rating.item_id))
     check(window, "rating")
     for name in ("results", "runs"):
         shut = window.work.show_page(name)
@@ -200,7 +200,7 @@ def test_without_blinding_results_are_shown_as_ever(window: MainWindow, qtbot: Q
 def test_pairs_are_compared_by_keys_alone(
     window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pairs_module, "QUICK_SECONDS", 0.0)
+    monkeypatch.setattr(desk_module, "QUICK_SECONDS", 0.0)
     page = compare(window, qtbot)
     workspace, pairs = window.session.workspace, page.pairs
     assert page.title_label.text() == "Blind comparison"
@@ -208,9 +208,9 @@ def test_pairs_are_compared_by_keys_alone(
     qtbot.keyClick(pairs.left, "4")
     qtbot.waitUntil(lambda: pairs.strength == 4)
     qtbot.keyClick(pairs.left, "c")
-    qtbot.waitUntil(pairs.why.hasFocus)
-    qtbot.keyClicks(pairs.why, "2 mistakes")
-    qtbot.keyClick(pairs.why, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(pairs.comment.hasFocus)
+    qtbot.keyClicks(pairs.comment, "2 mistakes")
+    qtbot.keyClick(pairs.comment, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: workspace.get(PairItem, first).state == "submitted")
     item = workspace.get(PairItem, first)
     (mine,) = workspace.find(Preference, "person_id = ?", (window.session.person_id,))
@@ -222,11 +222,11 @@ def test_pairs_are_compared_by_keys_alone(
     assert item.seconds >= 0
     qtbot.waitUntil(lambda: pairs.item_id not in ("", first))
     assert pairs.strength is None
-    assert pairs.why.text == ""
+    assert pairs.comment.text == ""
     pairs.left.setFocus()
     qtbot.keyClick(pairs.left, "s")
     qtbot.waitUntil(lambda: workspace.count(PairItem, "state = 'skipped'") == 1)
-    qtbot.waitUntil(lambda: not pairs.item_id or pairs.body.isHidden())
+    qtbot.waitUntil(lambda: not pairs.item_id or page.is_empty_shown)
 
 
 def test_a_decision_is_asked_for_and_haste_questioned_once(
@@ -249,7 +249,7 @@ def test_a_decision_is_asked_for_and_haste_questioned_once(
 def test_an_earlier_choice_stays_editable(
     window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pairs_module, "QUICK_SECONDS", 0.0)
+    monkeypatch.setattr(desk_module, "QUICK_SECONDS", 0.0)
     page = compare(window, qtbot)
     workspace, pairs = window.session.workspace, page.pairs
     first = pairs.item_id
@@ -296,3 +296,38 @@ def test_another_person_gets_a_queue_and_a_screen_of_their_own(
     window.session.set_person(other)
     page.pairs.refresh()
     qtbot.waitUntil(lambda: page.pairs.item_id != first)
+
+
+def test_comparing_comes_back_to_the_pair_and_the_mode(window: MainWindow, qtbot: QtBot) -> None:
+    page = compare(window, qtbot)
+    qtbot.waitUntil(lambda: page.pairs._counts.total == 2)
+    first = page.pairs.item_id
+    page.pairs.show_next()
+    # What comes meanwhile does not overtake the way to another pair.
+    page.reload()
+    qtbot.waitUntil(lambda: page.pairs.item_id != first)
+    kept = page.place()
+    window.work.clear()
+    again = window.work.show_page("review", kept)
+    assert again.comparing
+    qtbot.waitUntil(lambda: again.pairs.item_id == kept["pair"]["item"])
+    assert again.title_label.text() == "Blind comparison"
+    assert "pair 2 of 2" in again.subtitle_label.text()
+    again.show_mode("rate")
+    qtbot.waitUntil(lambda: bool(again.rating.item_id))
+    assert "pair" not in again.subtitle_label.text()
+
+
+def test_what_was_typed_is_saved_before_somebody_else_sits_down(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    page = compare(window, qtbot)
+    workspace, first = window.session.workspace, page.pairs.item_id
+    page.pairs.comment.setPlainText("Mine, not theirs.")
+    page.pairs.saver.touch()
+    window.choose_person()
+    assert workspace.get(PairItem, first).comment == "Mine, not theirs."
+    other = workspace.find(Person, "name = ?", (COLLEAGUE,))[0]
+    window.session.set_person(other)
+    assert page.pairs.comment.text == ""
+    assert not page.pairs.left.toPlainText()

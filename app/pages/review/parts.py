@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QHBoxLayout
 
 from app import theme
 from app.shortcuts import Shortcuts
@@ -48,16 +48,22 @@ class Foot(Card):
         )
         self.state = ElidedLabel()
         self.state.setProperty("role", "muted")
-        line = QHBoxLayout()
-        line.setSpacing(theme.S)
-        line.addWidget(self.previous)
-        line.addWidget(self.next)
-        line.addSpacing(theme.S)
-        line.addWidget(self.state, 1)
-        line.addWidget(SaveLabel(saver))
-        line.addWidget(self.skip)
-        line.addWidget(self.submit)
-        box = self.layout()
-        assert isinstance(box, QVBoxLayout)
-        box.setContentsMargins(theme.M, theme.S, theme.M, theme.S)
-        self.add(line)
+        self._line = QHBoxLayout()
+        self._line.setSpacing(theme.S)
+        self._line.addWidget(self.previous)
+        self._line.addWidget(self.next)
+        self._line.addSpacing(theme.S)
+        self._line.addWidget(self.state, 1)
+        self._line.addWidget(SaveLabel(saver))
+        self._line.addWidget(self.skip)
+        self._line.addWidget(self.submit)
+        self.box.setContentsMargins(theme.M, theme.S, theme.M, theme.S)
+        self.add(self._line)
+
+    def add_above(self, line: QHBoxLayout) -> None:
+        """What is chosen before it is handed in."""
+        self.box.insertLayout(0, line)
+
+    def add_beside(self, button: Button) -> None:
+        """Something that can be done besides, left of skipping."""
+        self._line.insertWidget(self._line.indexOf(self.skip), button)
