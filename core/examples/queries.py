@@ -47,7 +47,9 @@ def read_queries(text: str) -> list[str]:
     for line in text.splitlines():
         match = _MARK.match(line)
         query = " ".join((match.group(1) if match else line).split()).strip("*_` ")
-        if 2 < len(query) <= _LONGEST and any(c.isalpha() for c in query):
+        # A line that ends with a colon announces the queries and is none.
+        said = query.endswith(":") or not any(c.isalpha() for c in query)
+        if 2 < len(query) <= _LONGEST and not said:
             found.append(query)
     return list(dict.fromkeys(found))
 

@@ -47,6 +47,10 @@ class Hands:
         """Go to a page of the rail."""
         raise NotImplementedError
 
+    def turn_to(self, tab: str) -> None:
+        """Bring a tab to the front."""
+        raise NotImplementedError
+
     # -- the same for both -----------------------------------------------------------------
 
     def fill(self, name: str, text: str) -> None:
@@ -94,6 +98,23 @@ class Hands:
             raise AssertionError(f"no control '{name}' among {there}") from None
         return found[0]
 
+    def find_tab(self, words: str) -> tuple[QTabBar, int]:
+        """The row of tabs in which one begins with these words, and its place there."""
+        found: list[tuple[QTabBar, int]] = []
+
+        def look() -> bool:
+            bars = [widget for widget in self._controls() if isinstance(widget, QTabBar)]
+            found[:] = [
+                (bar, place)
+                for bar in bars
+                for place in range(bar.count())
+                if bar.tabText(place).startswith(words)
+            ]
+            return bool(found)
+
+        self.wait(look)
+        return found[0]
+
     def _target(self) -> object:
         """The window that keys go to."""
         self.wait(lambda: _front() is not None and QGuiApplication.focusWindow() is not None)
@@ -131,6 +152,10 @@ class Mouse(Hands):
         self.wait(lambda: widget.isAncestorOf(_focus()) or _focus() is widget)
         return widget
 
+    def turn_to(self, tab: str) -> None:
+        bar, place = self.find_tab(tab)
+        self._click(bar, bar.tabRect(place).center())
+
     def go(self, page: str, key: Qt.Key) -> None:
         self.wait(lambda: _front() is not None and QApplication.activeModalWidget() is None)
         button = self.find(page)
@@ -167,7 +192,16 @@ class Keyboard(Hands):
         self.key(Qt.Key.Key_Space)
 
     def reach(self, name: str) -> QWidget:
-        wanted = self.find(name)
+        return self._tab_to(name, self.find(name))
+
+    def turn_to(self, tab: str) -> None:
+        bar, place = self.find_tab(tab)
+        self._tab_to(tab, bar)
+        while bar.currentIndex() != place:
+            ahead = place > bar.currentIndex()
+            self.key(Qt.Key.Key_Right if ahead else Qt.Key.Key_Left)
+
+    def _tab_to(self, name: str, wanted: QWidget) -> QWidget:
         seen: list[str] = []
         for _step in range(_MOST_TABS):
             focus = _focus()

@@ -51,6 +51,8 @@ SOURCE = TableSource(
 )
 #: Narrower than this there are two columns.
 _COMPACT_BELOW = 900
+#: So wide at least, for titles to be told apart.
+_LEAST_LIST = 230
 _FILTER = "PDF, DOCX, HTML, Markdown, text (*.pdf *.docx *.html *.htm *.md *.markdown *.txt)"
 
 
@@ -77,6 +79,7 @@ class Page(BasePage):
         for button in (self.details_button, self.folder_button, self.import_button):
             self.action_row.addWidget(button)
         self.listing = Listing(self.session, SOURCE, say("Documents"), say("Search titles"), self)
+        self.listing.setMinimumWidth(theme.current().px(_LEAST_LIST))
         self.listing.view.current_changed.connect(self._show)
         self.listing.view.opened.connect(lambda _id: self.viewer.text.setFocus())
         self.listing.model.loaded.connect(self._on_loaded)

@@ -97,6 +97,7 @@ class SearchPanel(Card):
         )
         self.results = QListWidget()
         self.results.setAccessibleName(say("Passages found"))
+        self.results.hide()
         self.results.setItemDelegate(_HitDelegate(self.results))
         self.results.setProperty("role", "bare")
         self.results.setFrameShape(QListWidget.Shape.NoFrame)
@@ -108,6 +109,7 @@ class SearchPanel(Card):
         for part in (self.field, self.where, self.state):
             self.add(part)
         self.add(self.results, 1)
+        self.box.addStretch()
         self.field.searched.connect(self.search)
         self.field.left_down.connect(self.results.setFocus)
         self.where.activated.connect(lambda _index: self.search(self._query))
@@ -160,6 +162,7 @@ class SearchPanel(Card):
             item = QListWidgetItem(f"{where}\n{snippet_of(hit, self._query)}")
             self.results.addItem(item)
         self.results.blockSignals(was)
+        self.results.setVisible(bool(hits))
         words = count_of(len(hits), say("passage"), say("passages"))
         if not by_meaning:
             words += say(", by words alone: there is no embedding model")

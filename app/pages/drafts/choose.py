@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
@@ -159,7 +160,12 @@ class ChoosePanel(QWidget):
         self._draft = draft.id
         for number, button in enumerate(self.letters):
             button.setChecked(number == place)
-        self.reader.set_sections(draft.sections)
+        self.reader.set_sections(
+            [
+                section if section.text.strip() else replace(section, text=_nothing_written())
+                for section in draft.sections
+            ]
+        )
         if other:
             self.reader.verticalScrollBar().setValue(0)
             self.ratings.set_values(view.ratings[draft.id])
@@ -280,6 +286,10 @@ class ChoosePanel(QWidget):
         if self.split.orientation() != wanted:
             self.split.setOrientation(wanted)
             self.split.setSizes([300, 300] if narrow else [560, 330])
+
+
+def _nothing_written() -> str:
+    return say("(nothing written)")
 
 
 def _choose_and_start(tx: Transaction, request_id: str, draft_id: str) -> PostEdit:

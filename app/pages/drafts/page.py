@@ -42,13 +42,16 @@ SOURCE = TableSource(
     "draft_request r JOIN task t ON t.id = r.task_id",
     columns=(
         TableColumn("title", "Example", "r.title", order="r.title COLLATE NOCASE", width=0),
-        TableColumn("state", "State", "r.state", order="r.state", width=9, text=_state_words),
+        TableColumn("state", "State", "r.state", order="r.state", width=10, text=_state_words),
     ),
     id="r.id",
     where="r.deleted = 0",
     search=("r.title", "t.objective"),
     kinds=("draft_request", "task"),
 )
+
+#: So wide at least, for a title and a state to be read.
+_LEAST_LIST = 250
 
 
 class Page(BasePage):
@@ -78,11 +81,13 @@ class Page(BasePage):
         self.listing = Listing(
             self.session, SOURCE, say("Examples in the making"), say("Search"), self
         )
+        self.listing.setMinimumWidth(theme.current().px(_LEAST_LIST))
         self.listing.view.current_changed.connect(self._on_current)
         self.listing.view.opened.connect(self._on_opened)
         self.listing.model.loaded.connect(self._on_loaded)
         self.plan = PlanPanel(self.session)
         self.plan.planned.connect(self._on_planned)
+        self.plan.go.connect(lambda page: self.go.emit(page, None))
         self.writing = WritingPanel(self.session, self.runner)
         self.choose = ChoosePanel(self.session)
         self.choose.begun.connect(self.open_studio)

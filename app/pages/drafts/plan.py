@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from app import theme
 from app.operations import run_job, run_query, run_verb
 from app.pages.documents.work import embed_all
 from app.pages.drafts.tick_list import TickList
@@ -16,19 +17,26 @@ from app.strings import count_of, say, shorten
 from app.widgets.basics import Card, Scroller, label, row
 from app.widgets.buttons import Button
 from app.widgets.editors import ProseEditor
-from app.widgets.inputs import ComboBox, spin_box
+from app.widgets.inputs import ComboBox, spin_box, text_field
+from app.widgets.reader import Reader
 from core.changes import Outcome
 from core.examples.drafting import MOST_DRAFTS, add_request
 from core.ports import Cancellation, ProgressCallback
 from core.storage.workspace import Workspace
-from core.types import SectionText
+from core.types import SectionText, Task
 from core.types.documents import DraftRequest, Evidence, Setting
 
+_PASSAGE_HIGH = 170
 
-class PlanPanel(Scroller):
-    """Emits the request that was planned."""
+
+class PlanPanel(QWidget):
+    """A form that scrolls, and under it, always in view, what starts the writing.
+
+    ``planned`` carries the request; ``go`` the page where something that is missing is made.
+    """
 
     planned = Signal(object)
+    go = Signal(str)
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,29 +44,45 @@ class PlanPanel(Scroller):
         self._choices = PlanChoices((), ())
         self._evidence: list[Evidence] = []
         self._stale = True
+        self._missing = ""
+        self.scroller = Scroller()
+        self.box = self.scroller.box
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(theme.M)
+        outer.addWidget(self.scroller, 1)
         self._build_task()
         self._build_documents()
         self._build_queries()
         self._build_passages()
+        self._build_drafts()
         self.box.addStretch(1)
+        self._build_foot(outer)
         self._sync()
 
     # -- building ------------------------------------------------------------------------
 
     def _build_task(self) -> None:
-        card = Card(say("Task"), say("what an example of is made"))
+        card = Card(say("Task"), say("what the example is of"))
         self.task = ComboBox(say("Task"))
         self.task.setSizeAdjustPolicy(
             ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
         self.task.setMinimumContentsLength(24)
         self.task.currentIndexChanged.connect(self._on_plan)
+        self.task_note = label("", "small", wrap=True)
+        self.name = text_field(
+            say("Name of the example"),
+            placeholder=say("Name of the example, if it is to have one of its own"),
+        )
         self.case = ProseEditor(
             say("Your own input"),
             placeholder=say("The case, if you want to give it; otherwise it is drafted, too."),
             lines=2,
         )
         card.add(self.task)
+        card.add(self.task_note)
+        card.add(self.name)
         card.add(self.case)
         self.box.addWidget(card)
 
@@ -94,27 +118,46 @@ class PlanPanel(Scroller):
         self.box.addWidget(card)
 
     def _build_passages(self) -> None:
-        card = Card(say("Passages and drafts"), say("untick what does not belong"))
+        card = Card(say("Passages"), say("untick what does not belong"))
         self.passages = TickList(say("Passages found"))
+        self.passages.ticked.connect(self._sync_foot)
         self.passages_note = label("", "small", wrap=True)
         self.find_button = Button(say("Find passages"), icon="search")
         self.find_button.clicked.connect(self.find)
+        card.add(row(self.find_button, self.passages_note, None))
+        card.add(self.passages)
+        self.passage = Reader(say("The passage"))
+        self.passage.setMinimumHeight(theme.current().px(_PASSAGE_HIGH))
+        self.passage.hide()
+        self.passages.entered.connect(self._show_passage)
+        card.add(self.passage)
+        self.box.addWidget(card)
+
+    def _build_drafts(self) -> None:
+        card = Card(say("Drafts"), say("of which you are shown four that differ"))
         self.count = spin_box(say("Number of drafts"), 1, MOST_DRAFTS, 10)
         self.seed = spin_box(say("Seed"), 0, 2**31 - 1, 0)
         self.length = spin_box(say("Longest draft, in tokens"), 64, 16_384, 1024)
+        for words, box in (
+            (say("How many are written"), self.count),
+            (say("Longest, in tokens (about three quarters of a word each)"), self.length),
+            (say("Seed (the same gives the same drafts)"), self.seed),
+        ):
+            card.add(row(label(words), None, box))
+        self.box.addWidget(card)
+
+    def _build_foot(self, outer: QVBoxLayout) -> None:
         self.write_button = Button(say("Write drafts"), "primary", icon="edit")
         self.write_button.clicked.connect(self.write)
-        card.add(row(self.find_button, self.passages_note, None))
-        card.add(self.passages)
-        for words, box in (
-            (say("Drafts"), self.count),
-            (say("Longest, in tokens"), self.length),
-            (say("Seed"), self.seed),
-        ):
-            line = row(label(words), None, box)
-            card.add(line)
-        card.add(row(None, self.write_button))
-        self.box.addWidget(card)
+        self.foot_note = label("", "small", wrap=True)
+        self.go_button = Button("", icon="chevron-right")
+        self.go_button.clicked.connect(lambda: self.go.emit(self._missing))
+        foot = Card()
+        foot.setAccessibleName(say("Write drafts"))
+        line = row(self.foot_note, self.go_button, self.write_button)
+        line.setStretch(0, 1)
+        foot.add(line)
+        outer.addWidget(foot)
 
     # -- for the page --------------------------------------------------------------------
 
@@ -232,10 +275,21 @@ class PlanPanel(Scroller):
             ],
             {found.passage_id for found in evidence},
         )
+        self._show_passage(evidence[0].passage_id if evidence else "")
         words = count_of(len(evidence), say("passage"), say("passages"))
         self.passages_note.setText(
             words if evidence else say("No passage fits. Change the queries.")
         )
+        self._sync_foot()
+
+    def _show_passage(self, passage_id: str) -> None:
+        """Let the passage that was come to be read, so that it can be judged."""
+        found = next((item for item in self._evidence if item.passage_id == passage_id), None)
+        self.passage.setVisible(found is not None)
+        if found is not None:
+            title = say("{document}, page {page}", document=found.document, page=found.page)
+            self.passage.set_sections((SectionText(title=title, text=found.text),))
+            self.passage.verticalScrollBar().setValue(0)
 
     def _on_plan(self) -> None:
         if not self._stale and self._evidence:
@@ -253,6 +307,33 @@ class PlanPanel(Scroller):
             if ticked
             else say("None ticked: all of them.")
         )
+        task = next((t for t in self._choices.tasks if t.id == self.task.value), None)
+        self.task_note.setText(_sections_in_words(task) if task is not None else "")
+        self.task_note.setVisible(task is not None)
+        self._sync_foot()
+
+    def _sync_foot(self) -> None:
+        """What will happen, or what is missing and where it is made."""
+        self._missing = ""
+        if not self._choices.tasks:
+            self._missing = "tasks"
+            words = say("There is no task yet of which an example could be made.")
+            self.go_button.setText(say("Go to Tasks"))
+        elif not self._choices.documents:
+            self._missing = "documents"
+            words = say("There is no document yet to draft from.")
+            self.go_button.setText(say("Go to Documents"))
+        elif not self.query_list():
+            words = say(
+                "The model proposes queries, finds passages and writes; you need do no more."
+            )
+        elif self._stale or not self._evidence:
+            words = say("Passages for your queries are found first.")
+        else:
+            count = len(self.evidence())
+            words = say("From {count}.", count=count_of(count, say("passage"), say("passages")))
+        self.foot_note.setText(words)
+        self.go_button.setVisible(bool(self._missing))
 
     def _add(self, plan: tuple[tuple[str, ...], list[Evidence], str, str]) -> None:
         queries, evidence, model, sha256 = plan
@@ -270,6 +351,7 @@ class PlanPanel(Scroller):
             evidence=evidence,
             document_ids=self.document_ids(),
             setting=self.setting.value,
+            title=self.name.text(),
             input=given if case else (),
             count=self.count.value(),
             seed=self.seed.value(),
@@ -280,11 +362,20 @@ class PlanPanel(Scroller):
 
     def _added(self, outcome: Outcome[DraftRequest]) -> None:
         self.case.load("")
+        self.name.clear()
         self.planned.emit(outcome.value)
 
     def _fail(self, error: BaseException) -> None:
         self._sync()
         self.session.jobs.failed.emit(error, self)
+
+
+def _sections_in_words(task: Task) -> str:
+    """What goes into a task's example and what comes out, by the sections' titles."""
+    goes_in = ", ".join(section.title for section in task.input_sections)
+    comes_out = ", ".join(section.title for section in task.output_sections)
+    out = say("Comes out: {sections}.", sections=comes_out)
+    return say("Goes in: {sections}.", sections=goes_in) + " " + out if goes_in else out
 
 
 def _complete_plan(

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app import theme
 from app.operations import run_query, run_verb
 from app.pages.drafts.assist import PassageDialog
+from app.pages.drafts.positions import LONGEST
 from app.pages.drafts.side_tabs import TOKENS
 from app.pages.drafts.studio_model import ModelWork
 from app.pages.drafts.studio_view import StudioView
@@ -283,7 +284,13 @@ class Studio(StudioView, ModelWork):
                 words = say("What goes in") if number == 0 else say("What comes out")
                 self.sections.box.addWidget(label(words.upper(), "overline"))
             self.sections.box.addWidget(label(title, "strong"))
+            if max(map(len, state.texts[number].text.split("\n"))) >= LONGEST:
+                words = say(
+                    "A very long paragraph is shown in parts; the text has no breaks there."
+                )
+                self.sections.box.addWidget(label(words, "small", wrap=True))
             editor = make_editor(title, len(state.texts[number].text))
+            editor.setPlaceholderText(say("Nothing is drafted here. Write it."))
             editor.person = self.session.person_id
             editor.edited.connect(partial(self._on_edited, number))
             editor.moved.connect(partial(self._on_moved, number))

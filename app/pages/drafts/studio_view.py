@@ -26,6 +26,8 @@ from app.widgets.reader import Reader
 
 #: Narrower than this there are two columns.
 _COMPACT_BELOW = 1000
+#: So wide is the column beside the text at least.
+_LEAST_SIDE = 340
 
 
 class StudioView(QWidget):
@@ -142,16 +144,24 @@ class StudioView(QWidget):
             self.split.setStretchFactor(2, 5)
             self.split.setSizes([280, 560, 290])
             self.evidence_card.show()
-        direction = QBoxLayout.Direction
-        for line in (self.head, self.foot):
-            line.setDirection(direction.TopToBottom if compact else direction.LeftToRight)
         self.evidence_card.setProperty("role", "" if compact else "card")
         margins = (0, theme.S, 0, 0) if compact else (theme.L, theme.M, theme.L, theme.L)
         self.evidence_card.box.setContentsMargins(*margins)
         self.evidence_card.style().polish(self.evidence_card)
 
+    def _fit_rows(self, width: int) -> None:
+        """Rows of buttons are one line each, or two where the column beside would get too narrow."""
+        direction = QBoxLayout.Direction
+        for line in (self.head, self.foot):
+            parts = [line.itemAt(place).sizeHint().width() for place in range(line.count())]
+            needed = sum(parts) + line.spacing() * (len(parts) - 1) + 2 * theme.L + theme.M
+            tight = needed + theme.current().px(_LEAST_SIDE) > width
+            line.setDirection(direction.TopToBottom if tight else direction.LeftToRight)
+
     # -- Qt ------------------------------------------------------------------------------
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.set_compact(event.size().width() < theme.current().px(_COMPACT_BELOW))
+        width = event.size().width()
+        self.set_compact(width < theme.current().px(_COMPACT_BELOW))
+        self._fit_rows(width)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QSizePolicy, QWidget
 
 from app import theme
@@ -14,9 +14,11 @@ _ROWS = 6
 
 
 class TickList(Scroller):
-    """Texts with a value each; ``ticked`` says that one was ticked or unticked."""
+    """Texts with a value each; ``ticked`` says that one was ticked or unticked, ``entered`` with its
+    value that the keyboard or the mouse came to one."""
 
     ticked = Signal()
+    entered = Signal(str)
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,6 +50,7 @@ class TickList(Scroller):
             box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
             box.setChecked(value in ticked)
             box.toggled.connect(self.ticked)
+            box.installEventFilter(self)
             self._boxes.append((value, box))
             self.box.addWidget(box)
         self.box.addStretch(1)
@@ -58,6 +61,13 @@ class TickList(Scroller):
         for known, box in self._boxes:
             if known == value:
                 box.setChecked(checked)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.FocusIn:
+            for value, box in self._boxes:
+                if box is watched:
+                    self.entered.emit(value)
+        return super().eventFilter(watched, event)
 
     def sizeHint(self) -> QSize:
         rows = max(1, min(_ROWS, len(self._boxes)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
+from app import theme
 from app.operations import run_query
 from app.pages.drafts.runner import DraftRunner
 from app.pages.drafts.work import RequestView
@@ -40,6 +41,7 @@ class WritingPanel(Card):
         self.add(self.reader, 1)
         self.add(row(self.stop_button, self.resume_button, self.offer_button, None))
         runner.written.connect(self._on_written)
+        theme.notifier().changed.connect(self._dress)
 
     def show_request(self, view: RequestView) -> None:
         """Show how far a request is."""
@@ -75,6 +77,12 @@ class WritingPanel(Card):
             self._draft = draft_id
             self.reader.set_text("")
         self.reader.append_text(text)
+
+    def _dress(self) -> None:
+        """What was streamed in the colours of another theme is shown in those of this one."""
+        if self._view is not None and self._runner.is_active(self._view.request.id):
+            self.reader.set_text("")
+            self.reader.set_text(self._runner.text)
 
     def _stop(self) -> None:
         if self._view is not None:
