@@ -205,7 +205,6 @@ def _markdown(
     parity: float,
     size: int,
 ) -> str:
-    training = evaluation["training"]
     head = "| {} | pairs | 3-class | macro-F1 | binary | AUC | ECE | contradiction precision (flagged) |"
     rule = "|---|---|---|---|---|---|---|---|"
     lines = [
@@ -219,20 +218,7 @@ def _markdown(
         "",
         "## Training",
         "",
-        f"{training['pairs_seen']:,} pairs drawn from {training['pairs_in_training_set']:,} "
-        f"({training['epochs']} epochs) in {training['steps']:,} steps and {training['minutes']} minutes "
-        f"on {training['threads']} processor core(s); peak rate {training['rate']}, "
-        f"falling to zero at the end of the time; pairs cut at {training['longest']} tokens; dropout "
-        f"{training.get('dropout', 0.0)}; word vectors not trained; seed {training['seed']}. Sources are "
-        "drawn by size to the power 0.75. Pairs known only as not entailed train neutral and "
-        "contradiction together. The checkpoint of least dev loss "
-        "was kept:",
-        "",
-        "| share of the time | pairs seen | dev log loss |",
-        "|---|---|---|",
-        *(f"| {d['share']:.0%} | {d['seen']:,} | {d['dev_loss']} |" for d in training["dev"]),
-        "",
-        _training_limit(training),
+        *_training_lines(evaluation["training"]),
         "",
         "| data | licence |",
         "|---|---|",
@@ -296,11 +282,36 @@ def _markdown(
     return "\n".join(lines)
 
 
-def _training_limit(training: Mapping[str, Any]) -> str:
-    again = "`build/nli/train.py` takes the time it may use and can be stopped and resumed."
-    if training["epochs"] < 1:
-        return f"Not every pair was seen once: more training would help. {again}"
-    return again
+def _training_lines(training: Mapping[str, Any]) -> list[str]:
+    """What the training took: of one network, or of each whose weights were averaged."""
+    runs = training.get("averaged") or [training]
+    lines = [
+        "Sources are drawn by size to the power 0.75. Pairs known only as not entailed train neutral and "
+        "contradiction together; word vectors are not trained. The learning rate falls to zero at the end "
+        "of the time. `build/nli/train.py` takes the time it may use and can be stopped and resumed.",
+    ]
+    if len(runs) > 1:
+        alone = ", ".join(f"{run['dev_loss_alone']}" for run in runs)
+        lines += [
+            "",
+            f"The weights are the mean of {len(runs)} trainings' (`build/nli/average.py`; shares "
+            f"{', '.join(format(run['share'], '.2f') for run in runs)}): dev log loss "
+            f"{training['dev_loss']}, against {alone} of each alone.",
+        ]
+    for run in runs:
+        lines += [
+            "",
+            f"{run['pairs_seen']:,} pairs drawn from {run['pairs_in_training_set']:,} "
+            f"({run['epochs']} epochs) in {run['steps']:,} steps and {run['minutes']} minutes "
+            f"on {run['threads']} processor core(s); peak rate {run['rate']}; pairs cut at "
+            f"{run['longest']} tokens; dropout {run['dropout']}; seed {run['seed']}. The checkpoint of "
+            "least dev loss was kept:",
+            "",
+            "| share of the time | pairs seen | dev log loss |",
+            "|---|---|---|",
+            *(f"| {d['share']:.0%} | {d['seen']:,} | {d['dev_loss']} |" for d in run["dev"]),
+        ]
+    return lines
 
 
 def _contract_limit(sets: Mapping[str, Mapping[str, Any]], ablations: list[dict[str, Any]]) -> str:
