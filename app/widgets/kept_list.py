@@ -118,7 +118,9 @@ class KeptList(QListView):
         if place < 0:
             self._kept = row_id
             return False
-        self.select_row(place)
+        # One that is current already keeps what is selected with it.
+        if place != self.currentIndex().row():
+            self.select_row(place)
         return True
 
     def select_row(self, place: int) -> None:

@@ -80,7 +80,7 @@ class SampleResult:
 
     @property
     def is_void(self) -> bool:
-        """Whether neither side has anything on any item. CLEAR counts that as all right; it praises nobody."""
+        """Whether neither side has anything on any item, which CLEAR counts as all right."""
         return bool(self.items) and all(
             result.status in ("absent", "not_applicable") for result in self.items
         )

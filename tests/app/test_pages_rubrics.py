@@ -155,7 +155,7 @@ def test_two_items_move_together(open_window: OpenWindow, qtbot: QtBot) -> None:
     page.list.setFocus()
     press(qtbot, page.list, Qt.Key.Key_Down, SHIFT)
     assert len(page.list.selected_ids) == 2
-    page.move_down()
+    page.panel.move_down()
     qtbot.waitUntil(lambda: shown(page) == [start[2], start[0], start[1], *start[3:]])
 
 
@@ -176,7 +176,7 @@ def test_split_merge_paste_and_delete(open_window: OpenWindow, qtbot: QtBot) -> 
     window = open_window()
     page = open_page(window, qtbot)
     start = titles(window)
-    page.split_item()
+    page.panel.split_item()
     split = find_dialog(SplitDialog)
     assert isinstance(split, SplitDialog)
     assert [title for title, _ in split.parts] == ["Onset", "Trigger"]
@@ -185,14 +185,14 @@ def test_split_merge_paste_and_delete(open_window: OpenWindow, qtbot: QtBot) -> 
     page.list.select_id(page.model.items[0].id)
     page.list.setFocus()
     press(qtbot, page.list, Qt.Key.Key_Down, SHIFT)
-    page.merge_items()
+    page.panel.merge_items()
     merge = find_dialog(MergeDialog)
     assert isinstance(merge, MergeDialog)
     merge.name.setText("Beginning")
     merge._merge()
     qtbot.waitUntil(lambda: shown(page) == ["Beginning", *start[1:]])
     QGuiApplication.clipboard().setText("Plan:\n- Referral: to whom\n- Certificate")
-    page.paste_items()
+    page.panel.paste_items()
     paste = find_dialog(PasteDialog)
     assert isinstance(paste, PasteDialog)
     assert "2 items" in paste.about.text()
@@ -229,7 +229,7 @@ def test_versions_comments_review_and_lock(open_window: OpenWindow, qtbot: QtBot
     page.tabs.setCurrentIndex(1)
     page.history.keep_version()
     qtbot.waitUntil(lambda: len(rubric_versions(workspace, rubric_id)) == 1)
-    page.move_down()
+    page.panel.move_down()
     qtbot.waitUntil(lambda: page.history.differences.count() == 1)
     qtbot.waitUntil(lambda: "Moved" in page.history.differences.itemAt(0).widget().text())
     page.history.comment.setPlainText("Is this one thing?")
@@ -334,6 +334,6 @@ def test_a_file_of_published_checklists_becomes_a_rubric(
 def test_nothing_is_cut_off(open_window: OpenWindow, qtbot: QtBot, size: tuple[int, int]) -> None:
     window = open_window(size=size)
     page = open_page(window, qtbot)
-    for widget in (*page.tools, page.new_button, page.tabs, page.listing):
+    for widget in (*page.panel.buttons, page.add_button, page.new_button, page.tabs, page.listing):
         right = widget.mapTo(window, QPoint(widget.width(), 0)).x()
         assert right <= window.width()

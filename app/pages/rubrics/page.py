@@ -9,53 +9,40 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from app import theme
 from app.operations import run_job, run_query, run_verb
 from app.pages.base import Command
 from app.pages.base import Page as BasePage
 from app.pages.listing import Listing
+from app.pages.rubrics import background
 from app.pages.rubrics.dialogs import (
     ImportRubricDialog,
-    MergeDialog,
     NewRubricDialog,
-    PasteDialog,
-    SplitDialog,
 )
 from app.pages.rubrics.history import HistoryPanel
 from app.pages.rubrics.item_editor import ItemEditor
-from app.pages.rubrics.item_list import ItemList, ItemModel
+from app.pages.rubrics.items_panel import ItemsPanel
 from app.pages.rubrics.skills_dialog import SkillsDialog
 from app.pages.rubrics.studio import Studio, read_studio
 from app.pages.rubrics.suggestion_panel import SuggestionPanel
 from app.pages.rubrics.words import STATES
 from app.strings import count_of, say
 from app.text_offsets import to_code_points
-from app.widgets.basics import Card, label
-from app.widgets.buttons import Button, IconButton
+from app.widgets.basics import Card
+from app.widgets.buttons import Button
 from app.widgets.dialogs import ask, choose_files
 from app.widgets.editors import SaveLabel, Saver
 from app.widgets.empty import EmptyState
 from app.widgets.id_table import TableColumn, TableSource
-from core.changes import Changes, Outcome
-from core.checklists.analyses import tag_with_model
+from core.changes import Changes
 from core.exchange.demo import fill_demo
-from core.ports import Cancellation, Progress, ProgressCallback
-from core.rubrics.linter import Finding, lint_items
-from core.rubrics.suggestions import suggest_items
+from core.rubrics.linter import Finding
 from core.rubrics.verbs import (
-    add_rubric_item,
     delete_rubric,
-    delete_rubric_items,
     edit_rubric_item,
-    move_rubric_item,
-    move_rubric_items,
-    rubric_items,
 )
-from core.storage.transaction import Transaction
-from core.storage.workspace import Workspace
-from core.types import RubricItem
 
 
 def _state_word(state: Any) -> str:
@@ -99,7 +86,6 @@ class Page(BasePage):
     def build(self) -> None:
         self._studio: Studio | None = None
         self._wanted = ""
-        self._wanted_item = ""
         self._overlaps: dict[str, tuple[Finding, ...]] = {}
         self._generation = 0
         keys = self.session.shortcuts
@@ -109,19 +95,23 @@ class Page(BasePage):
         self.import_button.clicked.connect(self.show_import)
         self.new_button = Button(say("New rubric"), "primary", icon="plus")
         self.new_button.clicked.connect(self.show_new)
-        self.action_row.addWidget(self.import_button)
-        self.action_row.addWidget(self.new_button)
+        self.add_button = Button(say("Item"), icon="plus", shortcuts=keys, action="new")
+        self.add_button.setAccessibleName(say("New item"))
+        for button in (self.add_button, self.import_button, self.new_button):
+            self.action_row.addWidget(button)
         self.listing = Listing(
             self.session, SOURCE, say("Rubrics"), say("Search rubrics and tasks"), self
         )
         self.listing.view.current_changed.connect(self._on_rubric)
         self.listing.model.loaded.connect(self._on_loaded)
+        items = self._make_items()
+        self.add_button.clicked.connect(self.panel.add_item)
         splitter = QSplitter(Qt.Orientation.Horizontal)
         splitter.setChildrenCollapsible(False)
         splitter.setHandleWidth(theme.M)
         for part, share in (
             (self.listing, 2),
-            (self._make_items(), 3),
+            (items, 3),
             (self._make_side(), 4),
         ):
             splitter.addWidget(part)
@@ -129,12 +119,12 @@ class Page(BasePage):
         splitter.setSizes([theme.current().px(width) for width in (260, 400, 480)])
         self.body.addWidget(splitter, 1)
         for action, slot in (
-            ("rubrics.up", self.move_up),
-            ("rubrics.down", self.move_down),
-            ("rubrics.split", self.split_item),
-            ("rubrics.merge", self.merge_items),
-            ("rubrics.paste", self.paste_items),
-            ("rubrics.delete", self.delete_items),
+            ("rubrics.up", self.panel.move_up),
+            ("rubrics.down", self.panel.move_down),
+            ("rubrics.split", self.panel.split_item),
+            ("rubrics.merge", self.panel.merge_items),
+            ("rubrics.paste", self.panel.paste_items),
+            ("rubrics.delete", self.panel.delete_items),
             ("rubrics.edit", self.edit_item),
             ("rubrics.comment", self.write_comment),
             ("rubrics.version", self.history.keep_version),
@@ -154,13 +144,13 @@ class Page(BasePage):
     def place(self) -> dict[str, Any]:
         return {
             "rubric": self.listing.view.current_id or self._wanted,
-            "item": self.list.current_id or self._wanted_item,
+            "item": self.panel.wanted_id,
             "tab": self.tabs.currentIndex(),
         }
 
     def restore(self, place: dict[str, Any]) -> None:
         self._wanted = str(place.get("rubric", ""))
-        self._wanted_item = str(place.get("item", ""))
+        self.panel.select(str(place.get("item", "")))
         self.tabs.setCurrentIndex(int(place.get("tab", 0)))
         self.listing.view.select_id(self._wanted)
 
@@ -180,10 +170,10 @@ class Page(BasePage):
             for text, slot, action in (
                 (say("New rubric"), self.show_new, ""),
                 (say("Import rubrics"), self.show_import, ""),
-                (say("New item"), self.add_item, "new"),
-                (say("Paste items"), self.paste_items, "rubrics.paste"),
-                (say("Split the item"), self.split_item, "rubrics.split"),
-                (say("Merge the items"), self.merge_items, "rubrics.merge"),
+                (say("New item"), self.panel.add_item, "new"),
+                (say("Paste items"), self.panel.paste_items, "rubrics.paste"),
+                (say("Split the item"), self.panel.split_item, "rubrics.split"),
+                (say("Merge the items"), self.panel.merge_items, "rubrics.merge"),
                 (say("Keep a version"), self.history.keep_version, "rubrics.version"),
                 (say("Find overlapping items"), self.find_overlaps, ""),
                 (say("Let a model suggest items"), self.suggest, ""),
@@ -217,72 +207,6 @@ class Page(BasePage):
     def import_file(self, path: Path) -> None:
         """Show what a file holds, and import it."""
         ImportRubricDialog(self, path, self._on_new).open()
-
-    @Slot()
-    def add_item(self) -> None:
-        """A new item behind the current one, with the keyboard in its title."""
-        if not self._can_edit():
-            return
-        assert self._studio is not None
-        self.saver.flush()
-        run_verb(
-            self,
-            say("New item"),
-            _add_after,
-            self._studio.rubric.id,
-            self.list.current_id,
-            say("New item"),
-        ).success(self._on_added)
-
-    @Slot()
-    def move_up(self) -> None:
-        """Move the selected items up by one."""
-        self._move(-1)
-
-    @Slot()
-    def move_down(self) -> None:
-        """Move the selected items down by one."""
-        self._move(1)
-
-    @Slot()
-    def split_item(self) -> None:
-        """Split the current item, at the cursor where it is in the description."""
-        item = self._current_item()
-        if item is None or not self._can_edit():
-            return
-        at = 0
-        if self.editor.description.hasFocus():
-            cursor = self.editor.description.textCursor().position()
-            at = to_code_points(self.editor.description.text, cursor)
-        self.saver.flush()
-        SplitDialog(self, item, at, self._select).open()
-
-    @Slot()
-    def merge_items(self) -> None:
-        """Merge the selected items into one."""
-        items = [item for item in self.model.items if item.id in set(self.list.selected_ids)]
-        if not self._can_edit():
-            return
-        if len(items) < 2:
-            self.said.emit(say("Select two or more items with Shift or Ctrl first."))
-            return
-        self.saver.flush()
-        MergeDialog(self, items, self._select).open()
-
-    @Slot()
-    def paste_items(self) -> None:
-        """Make items from a list or table on the clipboard."""
-        if self._can_edit() and self._studio is not None:
-            self.saver.flush()
-            PasteDialog(self, self._studio.rubric.id, self.list.current_id, self._select).open()
-
-    @Slot()
-    def delete_items(self) -> None:
-        """Delete the selected items; Ctrl+Z brings them back."""
-        ids = self.list.selected_ids
-        if ids and self._can_edit():
-            words = count_of(len(ids), "item", "items")
-            run_verb(self, say("Delete {words}", words=words), delete_rubric_items, ids)
 
     @Slot()
     def edit_item(self) -> None:
@@ -325,7 +249,7 @@ class Page(BasePage):
             run_job(
                 self,
                 say("Finding overlaps"),
-                _find_overlaps,
+                background.find_overlaps,
                 self.session.workspace,
                 self.session.models,
                 self._studio.rubric.id,
@@ -335,7 +259,7 @@ class Page(BasePage):
     @Slot()
     def tag_skills(self) -> None:
         """Say which skills the item asks for."""
-        item = self._current_item()
+        item = self.panel.item
         if item is not None:
             SkillsDialog(self, item).open()
 
@@ -346,7 +270,7 @@ class Page(BasePage):
             run_job(
                 self,
                 say("Tagging skills"),
-                _tag,
+                background.tag_skills,
                 self.session.workspace,
                 self.session.models,
                 self._studio.rubric.id,
@@ -357,14 +281,14 @@ class Page(BasePage):
     @Slot()
     def suggest(self) -> None:
         """Let the default model suggest items."""
-        if self._studio is None or not self._can_edit():
+        if self._studio is None or not self.panel.can_edit():
             return
         self.tabs.setCurrentIndex(2)
         self.suggestions.ask.setEnabled(False)
         run_job(
             self,
             say("Suggesting items"),
-            _suggest,
+            background.suggest,
             self.session.workspace,
             self.session.models,
             self._studio.rubric.id,
@@ -375,41 +299,13 @@ class Page(BasePage):
     # -- parts ---------------------------------------------------------------------------
 
     def _make_items(self) -> QWidget:
-        keys = self.session.shortcuts
-        self.card = Card(say("Items"))
-        self.model = ItemModel()
-        self.model.move_asked.connect(self._on_drop)
-        self.list = ItemList(self.model, say("Items"))
+        self.panel = ItemsPanel(self.session, self.saver.flush, self._cursor)
+        self.panel.said.connect(self.said)
+        self.panel.added.connect(self._on_added)
+        self.model, self.list = self.panel.model, self.panel.list
         self.list.current_changed.connect(self._on_item)
         self.list.edit_asked.connect(self.edit_item)
-        self.card.add(self.list, 1)
-        self.none = label(
-            say("No items yet. Add one, or paste a list or table."), "muted", wrap=True
-        )
-        self.card.add(self.none)
-        tools = QHBoxLayout()
-        tools.setSpacing(theme.XS)
-        self.add_button = Button(say("Item"), icon="plus", shortcuts=keys, action="new")
-        self.add_button.setAccessibleName(say("New item"))
-        self.add_button.clicked.connect(self.add_item)
-        self.action_row.insertWidget(1, self.add_button)
-        self.tools = [self.add_button]
-        for icon, text, action, slot in (
-            ("import", say("Paste items"), "rubrics.paste", self.paste_items),
-            ("columns", say("Split the item"), "rubrics.split", self.split_item),
-            ("copy", say("Merge the items"), "rubrics.merge", self.merge_items),
-            ("chevron-up", say("Move up"), "rubrics.up", self.move_up),
-            ("chevron-down", say("Move down"), "rubrics.down", self.move_down),
-            ("trash", say("Delete the items"), "rubrics.delete", self.delete_items),
-        ):
-            button = IconButton(icon, text)
-            button.setToolTip(f"{text} ({keys.hint(action)})")
-            button.clicked.connect(slot)
-            tools.addWidget(button)
-            self.tools.append(button)
-        tools.addStretch(1)
-        self.card.add(tools)
-        return self.card
+        return self.panel
 
     def _make_side(self) -> QWidget:
         self.tabs = QTabWidget()
@@ -418,7 +314,7 @@ class Page(BasePage):
         self.tabs.setElideMode(Qt.TextElideMode.ElideRight)
         self.editor = ItemEditor()
         self.editor.edited.connect(self.saver.touch)
-        self.editor.split_asked.connect(self.split_item)
+        self.editor.split_asked.connect(self.panel.split_item)
         self.history = HistoryPanel(self.session)
         self.suggestions = SuggestionPanel(self.session)
         self.suggestions.asked.connect(self.suggest)
@@ -479,30 +375,8 @@ class Page(BasePage):
 
     def _show(self, studio: Studio | None) -> None:
         self._studio = studio
-        items = studio.items if studio else ()
-        comments: dict[str, int] = {}
-        for comment in studio.comments if studio else ():
-            if comment.item_id and comment.state == "open":
-                comments[comment.item_id] = comments.get(comment.item_id, 0) + 1
-        if studio:
-            note = say("{count} items", count=len(items))
-            flawed = len(studio.findings)
-            if flawed:
-                note += say(" · {count} with remarks", count=flawed)
-            self.card.set_title(studio.rubric.title, note)
-        else:
-            self.card.set_title(say("Items"))
-        # The new title has its room at once, not at the next turn of the event loop.
-        self.card.header.activate()
-        locked = studio is None or studio.locked
-        self.model.load(items, studio.findings if studio else {}, comments, locked=locked)
-        for button in self.tools:
-            button.setEnabled(not locked)
-        self.none.setVisible(studio is not None and not items)
-        if self._wanted_item and self.list.select_id(self._wanted_item):
-            self._wanted_item = ""
-        elif items and not self.list.current_id:
-            self.list.select_id(items[0].id)
+        self.panel.load(studio)
+        self.add_button.setEnabled(studio is not None and not studio.locked)
         waiting = sum(s.state == "open" for s in studio.suggestions) if studio else 0
         self.tabs.setTabText(
             2, say("Suggestions ({count})", count=waiting) if waiting else say("Suggestions")
@@ -516,15 +390,19 @@ class Page(BasePage):
         self._show_item()
 
     def _show_item(self) -> None:
-        item = self._current_item()
+        item = self.panel.item
         shown = self.editor.item
         same = item is not None and shown is not None and item.id == shown.id
         self.editor.load(self._studio, item, typing=same and self.saver.dirty)
         self.history.load(self._studio, item.id if item else "")
         self._focus_new_title()
 
-    def _current_item(self) -> RubricItem | None:
-        return self._studio.item(self.list.current_id) if self._studio else None
+    def _cursor(self) -> int:
+        """Where the cursor is in the description, in code points; 0 when it is not there."""
+        if not self.editor.description.hasFocus():
+            return 0
+        cursor = self.editor.description.textCursor().position()
+        return to_code_points(self.editor.description.text, cursor)
 
     # -- writing -------------------------------------------------------------------------
 
@@ -537,45 +415,14 @@ class Page(BasePage):
             say("Edit item"), self.session.person_id, edit_rubric_item, item.id, **fields
         )
 
-    def _can_edit(self) -> bool:
-        if self._studio is None:
-            return False
-        if self._studio.locked:
-            self.said.emit(say("The rubric is locked. Make it a draft again to change it."))
-            return False
-        return True
-
-    def _move(self, by: int) -> None:
-        ids = self.list.selected_ids
-        order = [item.id for item in self.model.items]
-        if not ids or not self._can_edit():
-            return
-        places = [order.index(item_id) for item_id in ids]
-        if (by < 0 and min(places) == 0) or (by > 0 and max(places) == len(order) - 1):
-            return
-        target = min(places) - 1 if by < 0 else max(places) + 2
-        self._move_to(ids, target)
-
-    @Slot(object, int)
-    def _on_drop(self, ids: list[str], place: int) -> None:
-        if self._can_edit():
-            self._move_to(ids, place)
-
-    def _move_to(self, ids: list[str], place: int) -> None:
-        """Put items before what now stands at a place."""
-        self.saver.flush()
-        words = count_of(len(ids), "item", "items")
-        self._wanted_item = self.list.current_id
-        run_verb(self, say("Move {words}", words=words), move_rubric_items, ids, place)
-
     def _on_new(self, rubric_id: str) -> None:
         self._wanted = rubric_id
         self.listing.model.reload()
         self.show_empty(None)
 
-    def _on_added(self, outcome: Outcome[RubricItem]) -> None:
-        self._focus_title_of = outcome.value.id
-        self._select([outcome.value.id])
+    @Slot(str)
+    def _on_added(self, item_id: str) -> None:
+        self._focus_title_of = item_id
         self._focus_new_title()
 
     def _focus_new_title(self) -> None:
@@ -585,11 +432,6 @@ class Page(BasePage):
             self.edit_item()
 
     _focus_title_of = ""
-
-    def _select(self, ids: list[str]) -> None:
-        self._wanted_item = ids[-1] if ids else ""
-        if self._wanted_item and self.list.select_id(self._wanted_item):
-            self._wanted_item = ""
 
     def _on_overlaps(self, found: dict[str, tuple[Finding, ...]]) -> None:
         self._overlaps = found
@@ -611,70 +453,3 @@ class Page(BasePage):
         self.said.emit(
             say("{words}", words=count_of(len(kept), "suggestion waits", "suggestions wait"))
         )
-
-
-def _add_after(tx: Transaction, rubric_id: str, after: str, title: str) -> RubricItem:
-    """A new item behind another, in its group, or at the end."""
-    items = rubric_items(tx, rubric_id)
-    place = next((n for n, item in enumerate(items) if item.id == after), len(items) - 1)
-    group = items[place].group if items else ""
-    made = add_rubric_item(tx, rubric_id, title, group=group)
-    return move_rubric_item(tx, made.id, place + 1) if items else made
-
-
-def _find_overlaps(
-    workspace: Workspace,
-    models: Any,
-    rubric_id: str,
-    *,
-    progress: ProgressCallback,
-    cancel: Cancellation,
-) -> dict[str, tuple[Finding, ...]]:
-    items = rubric_items(workspace, rubric_id)
-    progress(Progress(0, len(items)))
-    found: dict[str, tuple[Finding, ...]] = {}
-    for finding in lint_items(items, models.embedder()):
-        if finding.flaw == "overlapping":
-            found[finding.item_id] = (*found.get(finding.item_id, ()), finding)
-    progress(Progress(len(items), len(items)))
-    return found
-
-
-def _tag(
-    workspace: Workspace,
-    models: Any,
-    rubric_id: str,
-    person_id: str,
-    *,
-    progress: ProgressCallback,
-    cancel: Cancellation,
-) -> int:
-    return tag_with_model(
-        workspace,
-        rubric_id,
-        models.generator(),
-        person=person_id,
-        progress=progress,
-        cancel=cancel,
-    )
-
-
-def _suggest(
-    workspace: Workspace,
-    models: Any,
-    rubric_id: str,
-    person_id: str,
-    *,
-    progress: ProgressCallback,
-    cancel: Cancellation,
-) -> list[Any]:
-    return list(
-        suggest_items(
-            workspace,
-            rubric_id,
-            models.generator(),
-            person=person_id,
-            progress=progress,
-            cancel=cancel,
-        )
-    )
