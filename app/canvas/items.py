@@ -1,4 +1,4 @@
-"""What the canvas is made of: cards for steps, curves for dependencies, frames for groups.
+"""What stands on the canvas: cards for steps and frames for groups; curves are in `app.canvas.curves`.
 
 Items hold no truth: they are told what to show, and paint it from the theme's tokens. What a colour says,
 a shape, a dash or a sign says, too.
@@ -7,7 +7,6 @@ a shape, a dash or a sign says, too.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -17,7 +16,6 @@ from PySide6.QtGui import (
     QFontMetricsF,
     QPainter,
     QPainterPath,
-    QPainterPathStroker,
     QPen,
     QPolygonF,
 )
@@ -30,26 +28,15 @@ from PySide6.QtWidgets import (
 
 from app import theme
 from app.canvas import cards
+from app.canvas.marks import FAR, STATUS_TOKENS, paint_sign
 from app.widgets.basics import is_right_to_left
 
 if TYPE_CHECKING:
     from app.canvas.scene import GraphScene
 
-#: Below this zoom a card is a plain shape: nobody can read its text.
-FAR = 0.34
 _HANDLE = 7.0
 #: How near to the handle's centre a press takes hold of it.
 _REACH = 11.0
-_ARROW = 9.0
-_SIGNS = {"matched": "✓", "missing": "+", "extra": "−", "reversed": "⇄", "implied": "≈"}
-#: Token of each status of a comparison.
-STATUS_TOKENS = {
-    "matched": "inserted",
-    "missing": "not_found",
-    "extra": "contradicted",
-    "reversed": "danger",
-    "implied": "muted",
-}
 
 
 class StepItem(QGraphicsItem):
@@ -219,84 +206,7 @@ class StepItem(QGraphicsItem):
         strip = QPainterPath()
         strip.addRect(QRectF(body.left(), body.top(), 5, body.height()))
         painter.fillPath(bar.intersected(strip), color)
-        _paint_sign(painter, QPointF(body.left(), body.top() + 2), self.status, color)
-
-
-class EdgeItem(QGraphicsItem):
-    """A dependency: a curve from the bottom of one card to the top of another, with an arrow."""
-
-    def __init__(self, link_id: str, before: str, after: str) -> None:
-        super().__init__()
-        self.link_id = link_id
-        self.before, self.after = before, after
-        self.suggested = ""
-        self.shortcut = False
-        self.status = ""
-        self.in_path = False
-        self.chosen = False
-        self._path = QPainterPath()
-        self._arrow = QPolygonF()
-        self.start, self.end = QPointF(), QPointF()
-        self.setZValue(5)
-        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
-
-    def run(self, start: QRectF, end: QRectF, bends: Sequence[QPointF]) -> None:
-        """Draw it between two cards, through the bends."""
-        self.prepareGeometryChange()
-        self._path, tip, direction = route(start, end, bends)
-        first = self._path.elementAt(0)
-        self.start, self.end = QPointF(first.x, first.y), tip
-        side = QPointF(-direction.y(), direction.x())
-        back = tip - direction * _ARROW
-        self._arrow = QPolygonF([tip, back + side * 4.2, back - side * 4.2])
-
-    @property
-    def middle(self) -> QPointF:
-        """The point half way."""
-        return self._path.pointAtPercent(0.5)
-
-    def near(self, point: QPointF, reach: float) -> bool:
-        """Whether a point of the scene is on the curve, give or take."""
-        if not self.boundingRect().adjusted(-reach, -reach, reach, reach).contains(point):
-            return False
-        stroker = QPainterPathStroker()
-        stroker.setWidth(2 * reach)
-        return stroker.createStroke(self._path).contains(point)
-
-    # -- Qt ------------------------------------------------------------------------------
-
-    def boundingRect(self) -> QRectF:
-        return self._path.boundingRect().adjusted(-14, -14, 14, 14)
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
-    ) -> None:
-        current = theme.current()
-        token, width = "muted", 1.5
-        dashes: list[float] = []
-        if self.shortcut:
-            token, width, dashes = "muted", 1.0, [1, 4]
-        if self.suggested:
-            token, width, dashes = "accent", 1.5, [4, 3]
-        if self.status:
-            token, width = STATUS_TOKENS[self.status], 2.0
-            dashes = [5, 3] if self.status == "missing" else []
-        if self.in_path:
-            token, width, dashes = "danger", 2.6, []
-        elif self.chosen:
-            token, width = "accent", 2.6
-        color = current.color(token)
-        pen = QPen(color, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap)
-        if dashes:
-            pen.setDashPattern(dashes)
-        painter.setPen(pen)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawPath(self._path)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(color)
-        painter.drawPolygon(self._arrow)
-        if self.status and option.levelOfDetailFromTransform(painter.worldTransform()) > FAR:
-            _paint_sign(painter, self.middle, self.status, color)
+        paint_sign(painter, QPointF(body.left(), body.top() + 2), self.status, color)
 
 
 class GroupItem(QGraphicsItem):
@@ -357,94 +267,3 @@ class GroupItem(QGraphicsItem):
             room = QRectF(part.left() + 12, part.top() + 3, part.width() - 24, 20)
             text = metrics.elidedText(self.title, Qt.TextElideMode.ElideRight, room.width())
             painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
-
-
-class DraftEdge(QGraphicsItem):
-    """The dependency that is being drawn, following the mouse."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._path = QPainterPath()
-        self.allowed = True
-        self.setZValue(20)
-        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
-
-    def run(self, start: QPointF, end: QPointF, allowed: bool) -> None:
-        """Draw it from one point to another; ``allowed`` is False where it would close a circle."""
-        self.prepareGeometryChange()
-        self._path = QPainterPath(start)
-        bend = max(24.0, abs(end.y() - start.y()) / 2)
-        self._path.cubicTo(start + QPointF(0, bend), end - QPointF(0, bend), end)
-        self.allowed = allowed
-        self.update()
-
-    def boundingRect(self) -> QRectF:
-        return self._path.boundingRect().adjusted(-10, -10, 10, 10)
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
-    ) -> None:
-        color = theme.current().color("accent" if self.allowed else "danger")
-        pen = QPen(color, 2.4, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap)
-        if not self.allowed:
-            pen.setDashPattern([2, 3])
-        painter.setPen(pen)
-        painter.drawPath(self._path)
-        end = self._path.currentPosition()
-        painter.setBrush(color)
-        painter.drawEllipse(end, 4, 4)
-        if not self.allowed:
-            painter.drawLine(end + QPointF(-6, -6), end + QPointF(6, 6))
-            painter.drawLine(end + QPointF(-6, 6), end + QPointF(6, -6))
-
-
-def route(
-    start: QRectF, end: QRectF, bends: Sequence[QPointF]
-) -> tuple[QPainterPath, QPointF, QPointF]:
-    """A smooth curve between two cards: the path, its tip and the direction it ends in."""
-    if end.top() >= start.bottom() - 4:
-        first = QPointF(start.center().x(), start.bottom())
-        last = QPointF(end.center().x(), end.top())
-        direction = QPointF(0, 1)
-    elif end.left() > start.right():
-        first = QPointF(start.right(), start.center().y())
-        last = QPointF(end.left(), end.center().y())
-        direction = QPointF(1, 0)
-    elif end.right() < start.left():
-        first = QPointF(start.left(), start.center().y())
-        last = QPointF(end.right(), end.center().y())
-        direction = QPointF(-1, 0)
-    else:
-        # The second stands above the first: out at the side, up, and in from above.
-        first = QPointF(start.right(), start.center().y())
-        last = QPointF(end.right(), end.center().y())
-        far = max(start.right(), end.right()) + 48
-        path = QPainterPath(first)
-        path.cubicTo(QPointF(far, first.y()), QPointF(far, last.y()), last)
-        return path, last, QPointF(-1, 0)
-    path = QPainterPath(first)
-    stop = last - direction * (_ARROW - 2)
-    points = [first, *bends, stop]
-    upright = direction.y() != 0
-    for before, after in pairwise(points):
-        if upright:
-            pull = QPointF(0, (after.y() - before.y()) / 2)
-        else:
-            pull = QPointF((after.x() - before.x()) / 2, 0)
-        path.cubicTo(before + pull, after - pull, after)
-    return path, last, direction
-
-
-def _paint_sign(painter: QPainter, centre: QPointF, status: str, color: QColor) -> None:
-    """A round badge with the sign of a status."""
-    current = theme.current()
-    painter.setPen(QPen(current.color("surface"), 1.5))
-    painter.setBrush(color)
-    painter.drawEllipse(centre, 9, 9)
-    font = QFont(cards.card_font())
-    font.setPixelSize(12)
-    font.setWeight(QFont.Weight.Bold)
-    painter.setFont(font)
-    painter.setPen(current.color("surface"))
-    box = QRectF(centre.x() - 9, centre.y() - 9, 18, 18)
-    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, _SIGNS[status])

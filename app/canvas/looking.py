@@ -13,8 +13,10 @@ from app.canvas.scene import GRID, GraphScene
 
 SMALLEST_ZOOM, LARGEST_ZOOM = 0.08, 2.5
 #: On opening, cards are not drawn smaller than this: what does not fit is reached by scrolling.
-READABLE = 0.72
+READABLE = 0.78
 _STEP = 1.2
+#: Ground kept free round the cards where the view begins.
+_EDGE = 16.0
 #: The map follows this much later, so that dragging does not wait for it.
 _MAP_MILLISECONDS = 90
 
@@ -94,13 +96,14 @@ class LookingView(QGraphicsView):
         self.set_zoom(max(READABLE, zoom))
         if zoom >= READABLE:
             self.centerOn(room.center())
-        else:
-            seen = self.seen_rect()
-            x = room.center().x()
-            first = self.document.graph.steps[0].id if self.document.graph else ""
-            if seen.width() < room.width() and first in self.document.places:
-                x = self.document.places[first][0]
-            self.centerOn(x, room.top() - 16 + min(seen.height(), room.height() + 32) / 2)
+            return
+        seen = self.seen_rect()
+        ground = room.adjusted(-_EDGE, -_EDGE, _EDGE, _EDGE)
+        first = self.document.graph.steps[0].id if self.document.graph else ""
+        x = self.document.places.get(first, (room.center().x(), 0.0))[0]
+        # The first step in the middle, but no empty ground where cards wait beyond the other side.
+        x = _clamp(x, seen.width() / 2, ground.left(), ground.right())
+        self.centerOn(x, _clamp(ground.top(), seen.height() / 2, ground.top(), ground.bottom()))
 
     def view_anew(self) -> None:
         """Show the graph readably once the layout of the window has settled."""
@@ -176,3 +179,10 @@ class LookingView(QGraphicsView):
         if event.type() == QEvent.Type.Hide:
             self._map_timer.stop()
         return super().event(event)
+
+
+def _clamp(wanted: float, half: float, low: float, high: float) -> float:
+    """The middle of a stretch of twice ``half`` that shows as much of low to high as it can."""
+    if high - low <= 2 * half:
+        return (low + high) / 2
+    return min(max(wanted, low + half), high - half)

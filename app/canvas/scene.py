@@ -10,8 +10,9 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtWidgets import QGraphicsScene
 
 from app import theme
+from app.canvas.curves import DraftEdge, EdgeItem
 from app.canvas.document import GraphDocument
-from app.canvas.items import DraftEdge, EdgeItem, GroupItem, StepItem
+from app.canvas.items import GroupItem, StepItem
 from core.graphs.model import StepGraph
 
 GRID = 8.0

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QWheelEvent
+from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QComboBox,
@@ -18,7 +18,11 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QProgressBar,
+    QSizePolicy,
     QSpinBox,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
     QVBoxLayout,
     QWidget,
 )
@@ -28,6 +32,8 @@ from app.strings import say
 from app.widgets.basics import Label, label
 
 _SEARCH_MILLISECONDS = 180
+#: Characters that a combo box with little room keeps, and pixels its text keeps from the arrow.
+_SHORTEST, _CLEAR = 10, 4
 
 _LOOKALIKES = str.maketrans("0134578@$!", "oieastbasi")
 _WORD = 6
@@ -76,13 +82,24 @@ class SearchField(QLineEdit):
 
 
 class ComboBox(QComboBox):
-    """A combo box that the wheel changes only while it has the focus."""
+    """A combo box that the wheel changes only while it has the focus.
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+    Parameters
+    ----------
+    stretch
+        Take the room there is instead of that of the longest entry, and cut what is too long.
+    """
+
+    def __init__(self, name: str, parent: QWidget | None = None, *, stretch: bool = False) -> None:
         super().__init__(parent)
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        policy = QComboBox.SizeAdjustPolicy
+        self.setSizeAdjustPolicy(policy.AdjustToContents)
+        if stretch:
+            self.setSizeAdjustPolicy(policy.AdjustToMinimumContentsLengthWithIcon)
+            self.setMinimumContentsLength(_SHORTEST)
+            self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def fill(self, entries: Sequence[tuple[str, Any]], current: Any = None) -> None:
         """Offer (text, value) pairs without telling anybody."""
@@ -109,6 +126,23 @@ class ComboBox(QComboBox):
             super().wheelEvent(event)
         else:
             event.ignore()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """As Qt draws it, but what has no room ends in '…' instead of in the middle of a letter."""
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        field = self.style().subControlRect(
+            QStyle.ComplexControl.CC_ComboBox,
+            option,
+            QStyle.SubControl.SC_ComboBoxEditField,
+            self,
+        )
+        option.currentText = self.fontMetrics().elidedText(
+            option.currentText, Qt.TextElideMode.ElideRight, field.width() - _CLEAR
+        )
+        painter = QStylePainter(self)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 
 
 class _WheelGuard(QObject):

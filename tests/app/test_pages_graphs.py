@@ -15,7 +15,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.canvas.clipboard import MIME, read_clip
-from app.canvas.items import StepItem, route
+from app.canvas.curves import route
+from app.canvas.items import StepItem
 from app.pages.graphs.about import PassDialog
 from app.pages.graphs.dialogs import NewGraphDialog, import_file, write_export
 from app.pages.graphs.methods import MethodsDialog
@@ -396,12 +397,12 @@ def test_views_agree_after_any_deeds_and_undo_is_exact(
         if graph != shots[-1]:
             shots.append(graph)
     for shot in shots[-2::-1]:
-        window.undo()
+        window.undoing.undo()
         qtbot.waitUntil(lambda shot=shot: rows(window, page) == shot)
         wait()
         agree(page)
     for shot in shots[1:]:
-        window.redo()
+        window.undoing.redo()
         qtbot.waitUntil(lambda shot=shot: rows(window, page) == shot)
         wait()
     agree(page)
@@ -639,13 +640,21 @@ def test_work_is_finished_passed_on_and_trained(studio: Any, qtbot: QtBot) -> No
     page.about.train()
     qtbot.waitUntil(lambda: page.document.graph is not None and page.document.graph_id != gold)
     assert page.document.graph.graph.role == "training"
-    page.tabs.setCurrentWidget(page.compare)
-    qtbot.waitUntil(lambda: page.compare.compared is not None)
-    assert any("Half drawn" in text for text in page.compare.compared.feedback.mistakes)
-    page.tabs.setCurrentWidget(page.about)
-    page.about.submit()
+    assert "training round" in page.pane.hint.text
     training = page.document.graph_id
-    qtbot.waitUntil(lambda: workspace.get(TaskGraph, training).state == "done")
+    page.tabs.setCurrentWidget(page.compare)
+    qtbot.waitUntil(lambda: page.compare.choice.count() > 0)
+    # What is to be found is not shown while it is looked for.
+    assert page.compare.done_button.isVisible() and not page.compare.list.isVisible()
+    assert page.beside is None or page.beside.isHidden()
+    page.compare.done_button.click()
+    qtbot.waitUntil(lambda: page.compare.compared is not None)
+    assert workspace.get(TaskGraph, training).state == "done"
+    assert any("Half drawn" in text for text in page.compare.compared.feedback.mistakes)
+    assert page.beside is not None and not page.beside.isHidden()
+    assert page.compare.list.isVisible() and not page.compare.done_button.isVisible()
+    page.tabs.setCurrentWidget(page.about)
+    assert page.list_button.isChecked(), "the list is back once one canvas has the room"
     page.about.role.setCurrentIndex(page.about.role.findData("annotation"))
     page.about.saver.flush()
     qtbot.waitUntil(lambda: workspace.get(TaskGraph, training).role == "annotation")
@@ -666,7 +675,8 @@ def test_the_table_of_methods_fills(studio: Any, qtbot: QtBot) -> None:
     page.show_methods()
     dialog = find_dialog(MethodsDialog)
     assert isinstance(dialog, MethodsDialog)
-    qtbot.waitUntil(lambda: dialog.state.text() == "No run yet.")
+    qtbot.waitUntil(lambda: "There are 2 gold graphs" in dialog.state.text())
+    assert not dialog.table.isVisible()
     dialog.start()
     qtbot.waitUntil(lambda: dialog.table.rowCount() == 15, timeout=60_000)
     assert dialog.state.text().startswith("30 of 30")

@@ -11,7 +11,6 @@ from app import theme
 from app.operations import run_query
 from app.pages.graphs.compared import describe_other, list_others
 from app.pages.graphs.pane import GraphPane
-from app.pages.graphs.suggest import _wide
 from app.session import Session
 from app.strings import say
 from app.widgets.basics import row
@@ -28,7 +27,7 @@ class BesidePane(QWidget):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
-        self.choice = _wide(ComboBox(say("Graph shown beside")))
+        self.choice = ComboBox(say("Graph shown beside"), stretch=True)
         self.choice.currentIndexChanged.connect(self._on_choice)
         self.close_button = IconButton("close", say("Close the graph beside"))
         self.close_button.clicked.connect(self.closed)
@@ -44,7 +43,7 @@ class BesidePane(QWidget):
 
         def fill(others: Sequence[tuple[TaskGraph, str]]) -> None:
             ids = [other.id for other, _ in others]
-            self.choice.fill([(describe_other(o, name), o.id) for o, name in others])
+            self.choice.fill([(describe_other(o, name, graph), o.id) for o, name in others])
             if ids:
                 self.choice.choose(wanted if wanted in ids else ids[0])
             self._on_choice()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Signal, Slot
@@ -11,16 +10,15 @@ from PySide6.QtWidgets import QCheckBox, QVBoxLayout, QWidget
 
 from app import theme
 from app.canvas.document import GraphDocument
-from app.canvas.items import STATUS_TOKENS
 from app.operations import run_query, run_verb
 from app.pages.graphs.compared import Compared, compare, describe_other, list_others
-from app.pages.graphs.suggest import _wide
+from app.pages.graphs.compared_list import STATUS_WORDS, ComparedList
 from app.session import Session
-from app.strings import count_of, say, shorten
-from app.widgets.basics import Scroller, clear_layout, label, line, row
+from app.strings import count_of, say
+from app.widgets.basics import label, row
 from app.widgets.buttons import Button
 from app.widgets.inputs import ComboBox
-from core.graphs.annotation import Feedback, adjudicate
+from core.graphs.annotation import adjudicate, submit_graph
 from core.graphs.comparison import (
     match_steps,
     record_scores,
@@ -28,26 +26,6 @@ from core.graphs.comparison import (
     unmatch_steps,
 )
 from core.types.graphs import TaskGraph
-
-SIGNS = {"matched": "✓", "missing": "+", "extra": "−", "reversed": "⇄", "implied": "≈"}
-STATUS_WORDS = {
-    "matched": "matched",
-    "missing": "missing",
-    "extra": "extra",
-    "reversed": "reversed",
-    "implied": "implied",
-}
-METRIC_WORDS = {
-    "step_matching": "Steps matched (F1)",
-    "step_matching_relaxed": "Steps matched, one to two (F1)",
-    "document_rouge1": "ROUGE-1 of all steps",
-    "document_rouge2": "ROUGE-2 of all steps",
-    "document_rougeL": "ROUGE-L of all steps",
-    "in_degree": "In-degree",
-    "out_degree": "Out-degree",
-    "step_proximity": "Step proximity",
-}
-_MOST_ROWS = 80
 
 
 class CompareTab(QWidget):
@@ -66,7 +44,7 @@ class CompareTab(QWidget):
         self.other: GraphDocument | None = None
         self.compared: Compared | None = None
         self._generation = 0
-        self.choice = _wide(ComboBox(say("Compare with")))
+        self.choice = ComboBox(say("Compare with"), stretch=True)
         self.choice.currentIndexChanged.connect(self._on_choice)
         self.beside = QCheckBox(say("Show it beside"))
         self.beside.setChecked(True)
@@ -76,8 +54,11 @@ class CompareTab(QWidget):
         self.meaning.toggled.connect(self._on_choice)
         self.verdict = label("", "strong", wrap=True)
         self.note = label("", "small", wrap=True)
-        self.list = Scroller()
-        self.list.box.setSpacing(theme.XS)
+        self.list = ComparedList()
+        self.list.go.connect(self._go)
+        self.list.unmatched.connect(self.unmatch)
+        self.done_button = Button(say("I am done: show the feedback"), "primary", icon="check")
+        self.done_button.clicked.connect(self.finish_training)
         self.match_button = Button(say("The two selected steps are the same"))
         self.match_button.clicked.connect(self.match_selected)
         self.reset_button = Button(say("Forget my corrections"), "link")
@@ -93,13 +74,16 @@ class CompareTab(QWidget):
         box.addLayout(row(self.beside, self.meaning, None))
         box.addWidget(self.verdict)
         box.addWidget(self.note)
+        box.addLayout(row(self.done_button, None))
         box.addWidget(self.list, 1)
         box.addWidget(self.match_button)
         box.addLayout(row(self.reset_button, self.keep_button, None))
         box.addWidget(self.settle_button)
+        box.addStretch(0)
         document.selection_changed.connect(self._heed_selection)
         document.changed.connect(self._on_document)
         self._shown_for = ""
+        self._waited = False
         self._show()
 
     @property
@@ -129,12 +113,20 @@ class CompareTab(QWidget):
 
     # -- choosing ------------------------------------------------------------------------
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a trainee is still drawing: the gold graph is not to be seen yet."""
+        graph = self.document.graph
+        return graph is not None and graph.graph.role == "training" and graph.graph.state == "open"
+
     def _on_document(self) -> None:
         if not self.isVisible():
             return
         graph = self.document.graph
         if graph is None or graph.graph.id != self._shown_for:
             self._read_choices()
+        elif self.is_waiting != self._waited:
+            self._on_choice()
         else:
             self.recompute()
 
@@ -159,7 +151,9 @@ class CompareTab(QWidget):
                 for other, _ in others
             )
         )
-        self.choice.fill([(describe_other(o, name), o.id) for o, name in others])
+        if graph is not None:
+            beside = graph.graph
+            self.choice.fill([(describe_other(o, name, beside), o.id) for o, name in others])
         if ids:
             self.choice.choose(kept if same else ids[0])
         self._on_choice()
@@ -168,7 +162,9 @@ class CompareTab(QWidget):
     def _on_choice(self) -> None:
         if not self.isVisible():
             return
-        self.beside_asked.emit(self.gold_id if self.beside.isChecked() else "")
+        self._waited = self.is_waiting
+        shown = self.beside.isChecked() and not self._waited
+        self.beside_asked.emit(self.gold_id if shown else "")
         self.recompute()
 
     @Slot()
@@ -176,8 +172,9 @@ class CompareTab(QWidget):
         """Compare anew, off the UI thread."""
         graph, gold_id = self.document.graph, self.gold_id
         self._generation += 1
-        if graph is None or not gold_id or not self.session.has_workspace:
+        if graph is None or not gold_id or self.is_waiting or not self.session.has_workspace:
             self.compared = None
+            self._clear_marks()
             self._show()
             return
         generation = self._generation
@@ -224,22 +221,38 @@ class CompareTab(QWidget):
 
     def _show(self) -> None:
         found = self.compared
-        clear_layout(self.list.box)
+        able = found is not None and not self.document.read_only
+        waiting = self.is_waiting
         self.note.setText(found.note if found is not None else "")
         self.note.setVisible(bool(found is not None and found.note))
+        for widget in (
+            self.choice, self.beside, self.meaning, self.list, self.match_button, self.keep_button,
+            self.settle_button,
+        ):  # fmt: skip
+            widget.setVisible(not waiting)
+        self.done_button.setVisible(waiting)
+        self.done_button.setEnabled(not self.document.read_only)
         for button in (self.reset_button, self.keep_button, self.settle_button):
-            button.setEnabled(found is not None and not self.document.read_only)
+            button.setEnabled(able)
+        self.reset_button.setVisible(found is not None and found.corrected)
+        self.verdict.setText(self._describe(found))
+        self.list.show_comparison(found, fixed=self.document.read_only)
+        self._heed_selection()
+
+    def _describe(self, found: Compared | None) -> str:
+        if self.is_waiting:
+            return say(
+                "A training round: draw which step must be done before which. The gold graph and "
+                "the feedback come when you say that you are done."
+            )
         if found is None:
-            self.verdict.setText(
+            return (
                 say("Choose a graph to compare with.")
                 if self.choice.count()
                 else say("There is no other graph to compare with.")
             )
-            self._heed_selection()
-            return
-        self.reset_button.setVisible(found.corrected)
         comparison = found.comparison
-        self.verdict.setText(
+        return (
             say(
                 "Steps: {matched} matched, {missing} missing, {extra} extra",
                 matched=len(comparison.pairs),
@@ -255,116 +268,8 @@ class CompareTab(QWidget):
                 if comparison.count(status) or status != "implied"  # type: ignore[arg-type]
             )
         )
-        if found.graph.graph.role == "training":
-            self._add_feedback(found.feedback)
-        self._add_scores(found)
-        self._add_steps(found)
-        self._add_links(found)
-        self.list.box.addStretch(1)
-        self._heed_selection()
 
-    def _add_feedback(self, feedback: Feedback) -> None:
-        self._heading(say("Feedback"))
-        if not feedback.mistakes:
-            self.list.box.addWidget(label(say("All as in the gold graph. Well done."), wrap=True))
-        for text in feedback.mistakes:
-            self.list.box.addWidget(label(f"• {text}", wrap=True))
-        for text in feedback.details[:_MOST_ROWS]:
-            self.list.box.addWidget(label(text, "muted", wrap=True))
-
-    def _add_scores(self, found: Compared) -> None:
-        self._heading(say("Scores"))
-        for name, score in found.scores.items():
-            value = f"{score.value:.3f}" if score.value is not None else say("unscored")
-            number = label(value, "strong")
-            number.setToolTip(score.signature)
-            words = label(say(METRIC_WORDS[name]), "muted")
-            words.setToolTip(score.unscored or score.signature)
-            holder = QWidget()
-            holder.setLayout(row(words, None, number))
-            self.list.box.addWidget(holder)
-
-    def _add_steps(self, found: Compared) -> None:
-        self._heading(say("Steps"))
-        graph, gold = found.graph, found.gold
-        for pair in found.comparison.pairs[:_MOST_ROWS]:
-            text = say(
-                "{a} {step}  =  {b} {gold}",
-                a=graph.numbers[pair.step],
-                step=shorten(graph.by_id[pair.step].text, 40),
-                b=gold.numbers[pair.gold],
-                gold=shorten(gold.by_id[pair.gold].text, 40),
-            )
-            how = say("your word") if pair.corrected else f"{pair.similarity:.2f}"
-            self._add_row("matched", text, how, pair.step, pair.gold, fix=(pair.step, pair.gold))
-        for step in found.comparison.extra[:_MOST_ROWS]:
-            text = f"{graph.numbers[step]} {shorten(graph.by_id[step].text, 60)}"
-            self._add_row("extra", text, "", step, "")
-        for step in found.comparison.missing[:_MOST_ROWS]:
-            text = f"{gold.numbers[step]} {shorten(gold.by_id[step].text, 60)}"
-            self._add_row("missing", text, "", "", step)
-
-    def _add_links(self, found: Compared) -> None:
-        self._heading(say("Dependencies"))
-        rows = 0
-        for status in ("reversed", "missing", "extra", "implied", "matched"):
-            for verdict in found.comparison.edges:
-                gold_side = status == "missing"
-                if verdict.status != status or (verdict.side == "gold") != gold_side:
-                    continue
-                rows += 1
-                if rows > _MOST_ROWS:
-                    return
-                side = found.gold if gold_side else found.graph
-                text = say(
-                    "{a} {first}  →  {b} {second}",
-                    a=side.numbers[verdict.before],
-                    first=shorten(side.by_id[verdict.before].text, 30),
-                    b=side.numbers[verdict.after],
-                    second=shorten(side.by_id[verdict.after].text, 30),
-                )
-                ours = "" if gold_side else verdict.dependency
-                theirs = verdict.dependency if gold_side else ""
-                self._add_row(status, text, "", ours, theirs, links=True)
-
-    def _heading(self, text: str) -> None:
-        words = label(text.upper(), "overline")
-        words.setAccessibleName(text)
-        self.list.box.addWidget(words)
-
-    def _add_row(
-        self,
-        status: str,
-        text: str,
-        more: str,
-        ours: str,
-        theirs: str,
-        *,
-        links: bool = False,
-        fix: tuple[str, str] | None = None,
-    ) -> None:
-        head = Button(f"{SIGNS[status]} {say(STATUS_WORDS[status])}", "link")
-        head.setAccessibleDescription(text)
-        color = theme.current().color(STATUS_TOKENS[status]).name()
-        head.setStyleSheet(f"color: {color};")
-        head.clicked.connect(partial(self._go, ours, theirs, links))
-        parts: list[Any] = [head, None]
-        if more:
-            parts.append(label(more, "small"))
-        if fix is not None and not self.document.read_only:
-            wrong = Button(say("Not the same"), "link")
-            wrong.setAccessibleName(say("Not the same: {what}", what=text))
-            wrong.clicked.connect(partial(self.unmatch, *fix))
-            parts.append(wrong)
-        holder = QWidget()
-        box = QVBoxLayout(holder)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(0)
-        box.addLayout(row(*parts, spacing=theme.XS))
-        box.addWidget(label(text, wrap=True))
-        self.list.box.addWidget(holder)
-        self.list.box.addWidget(line())
-
+    @Slot(str, str, bool)
     def _go(self, ours: str, theirs: str, links: bool) -> None:
         for document, found in ((self.document, ours), (self.other, theirs)):
             if document is None or not found:
@@ -388,6 +293,13 @@ class CompareTab(QWidget):
         self.match_button.setEnabled(ready)
 
     @Slot()
+    def finish_training(self) -> None:
+        """The trainee is done: the gold graph and the feedback are shown."""
+        run_verb(self, say("Finish graph"), submit_graph, self.document.graph_id).failure(
+            self.document.refused.emit
+        )
+
+    @Slot()
     def match_selected(self) -> None:
         """Say that the steps selected on the two canvases are the same."""
         if self.compared is None or self.other is None:
@@ -396,6 +308,7 @@ class CompareTab(QWidget):
         if step and gold:
             self._correct(say("Match steps"), match_steps, step, gold)
 
+    @Slot(str, str)
     def unmatch(self, step: str, gold: str) -> None:
         """Say that two steps are not the same."""
         self._correct(say("Unmatch steps"), unmatch_steps, step, gold)

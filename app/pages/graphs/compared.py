@@ -54,12 +54,17 @@ def list_others(reads: Reads, graph: TaskGraph) -> list[tuple[TaskGraph, str]]:
     return [(other, names.get(other.person_id, "")) for other in sorted(others, key=rank)]
 
 
-def describe_other(graph: TaskGraph, person: str) -> str:
-    """A graph as a list of choices names it."""
-    parts = [shorten(graph.task, 34), describe_assumptions(graph.assumptions)]
-    parts.append({"gold": say("gold"), "model": str(graph.made.get("method") or say("model")),
-                  "training": say("training")}.get(graph.role, person))  # fmt: skip
-    return " · ".join(shorten(part, 34) for part in parts if part)
+def describe_other(graph: TaskGraph, person: str, beside: TaskGraph) -> str:
+    """A graph as a list of choices names it, which stands beside another: what differs comes first."""
+    kind = {
+        "gold": say("Gold"),
+        "model": str(graph.made.get("method") or say("Model")),
+        "training": say("Training"),
+    }.get(graph.role, person or say("Annotation"))
+    parts = [kind, shorten(describe_assumptions(graph.assumptions), 40)]
+    if graph.task.casefold() != beside.task.casefold():
+        parts.insert(0, shorten(graph.task, 40))
+    return " · ".join(part for part in parts if part)
 
 
 def compare(reads: Reads, models: Any, graph_id: str, gold_id: str, meaning: bool) -> Compared:

@@ -14,7 +14,7 @@ from app.canvas.document import GraphDocument
 from app.canvas.export import PICTURES, export_picture
 from app.canvas.scene import GraphScene
 from app.operations import run_query, run_verb, session_of
-from app.strings import count_of, say, shorten
+from app.strings import count_of, say
 from app.widgets.basics import label
 from app.widgets.dialogs import Dialog, choose_files, choose_new_file
 from app.widgets.editors import ProseEditor
@@ -27,6 +27,10 @@ from core.graphs.imports import GraphImport, export_graphs, import_graphs
 from core.graphs.verbs import add_graph
 
 FILTER = "Graphs (*.jsonl *.json *.graphml *.dot *.gv);;All files (*)"
+
+#: What some system refuses in the name of a file.
+_NOT_IN_NAMES = '<>:"/\\|?*'
+_NAME_LENGTH = 40
 
 #: What a graph is written as: (format, words, file ending, all graphs).
 WAYS = (
@@ -134,6 +138,26 @@ def import_file(page: QWidget, path: Path, done: Callable[[str, str], object]) -
     run_query(page, read_graphs, path).success(write)
 
 
+def name_file(task: str) -> str:
+    """A task as the name of a file on any system: its letters of any script, cut at a word.
+
+    Examples
+    --------
+    >>> name_file("Change a wound/dressing: sterile?")
+    'Change a wound dressing sterile'
+    """
+    kept = "".join(
+        " " if sign in _NOT_IN_NAMES or not sign.isprintable() else sign for sign in task
+    )
+    words, name = kept.split(), ""
+    for word in words:
+        longer = f"{name} {word}" if name else word
+        if len(longer) > _NAME_LENGTH:
+            break
+        name = longer
+    return name.strip(" .") or (words[0][:_NAME_LENGTH].strip(" .") if words else "") or "graph"
+
+
 class ExportDialog(Dialog):
     """What to write and as what; the file is asked for then."""
 
@@ -159,13 +183,12 @@ class ExportDialog(Dialog):
         graph = self._document.graph
         if graph is None:
             return
-        name = say("graphs") if everything else shorten(graph.graph.task, 40).strip(" …")
-        suggestion = "".join(c for c in name if c.isalnum() or c in " -_") or "graph"
+        name = say("graphs") if everything else name_file(graph.graph.task)
         choose_new_file(
             self._page,
             say("Export"),
             f"*.{ending}",
-            f"{suggestion}.{ending}",
+            f"{name}.{ending}",
             partial(self._write, format, everything),
         )
         self.accept()

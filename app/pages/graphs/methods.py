@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.jobs import Pending
 from app.operations import run_job, run_query
-from app.pages.graphs.compare import METRIC_WORDS
+from app.pages.graphs.compared_list import METRIC_WORDS
 from app.pages.graphs.suggest import EDGE_WAYS, STEP_WAYS
-from app.strings import say
+from app.strings import count_of, say
 from app.widgets.basics import label, row
 from app.widgets.buttons import Button
 from app.widgets.dialogs import Dialog
@@ -33,6 +33,7 @@ from core.graphs.generation.evaluation import (
 from core.ports import Cancellation, ProgressCallback
 from core.storage.workspace import Workspace
 from core.types import Job
+from core.types.graphs import TaskGraph
 
 _WAYS = {"steps": dict(STEP_WAYS), "edges": dict(EDGE_WAYS)}
 
@@ -83,7 +84,7 @@ class MethodsDialog(Dialog):
         self.body.addWidget(self.table, 1)
         self.resume_button = Button(say("Go on where it stopped"))
         self.resume_button.clicked.connect(self.resume)
-        self.start_button = Button(say("Start anew"))
+        self.start_button = Button(say("Start"))
         self.start_button.clicked.connect(self.start)
         self.body.addLayout(row(self.start_button, self.resume_button, None))
         self.add_cancel(say("Close"))
@@ -94,13 +95,24 @@ class MethodsDialog(Dialog):
         """Show the latest run."""
         run_query(self, _read, self.session.workspace).success(self._show)
 
-    def _show(self, found: tuple[Job | None, list[MethodRow]]) -> None:
-        job, rows = found
+    def _show(self, found: tuple[Job | None, list[MethodRow], int]) -> None:
+        job, rows, golds = found
         self._job = job
+        self.table.setVisible(bool(rows))
+        self.start_button.setText(say("Start anew") if job is not None else say("Start"))
+        self.start_button.setEnabled(bool(golds))
         unfinished = job is not None and job.state in ("cancelled", "paused", "failed")
         self.resume_button.setVisible(unfinished)
         if job is None:
-            self.state.setText(say("No run yet."))
+            self.state.setText(
+                say(
+                    "No run yet. There are {what} to try the methods on. It can take an hour, and be "
+                    "stopped and gone on with.",
+                    what=count_of(golds, "gold graph", "gold graphs"),
+                )
+                if golds
+                else say("There is no gold graph yet. Set a graph's kind to gold under 'About'.")
+            )
         else:
             text = say("{done} of {total} results", done=job.done, total=job.total)
             self.state.setText(f"{text}. {job.message}".strip())
@@ -167,9 +179,11 @@ def _refresh(dialog: MethodsDialog) -> None:
         dialog.read()
 
 
-def _read(workspace: Workspace) -> tuple[Job | None, list[MethodRow]]:
+def _read(workspace: Workspace) -> tuple[Job | None, list[MethodRow], int]:
+    """The latest run with its table, and how many gold graphs there are."""
     job = latest_evaluation(workspace)
-    return job, method_rows(workspace, job.id) if job is not None else []
+    rows = method_rows(workspace, job.id) if job is not None else []
+    return job, rows, workspace.count(TaskGraph, "role = 'gold'")
 
 
 def _cell_text(cell: MethodRow | None) -> str:

@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 
 from app import icons, theme
 from app.canvas.document import GraphDocument
+from app.canvas.marks import SIGNS
 from app.strings import count_of, say
 from app.widgets.id_view import CellDelegate
 from core.errors import UsageError
@@ -39,13 +40,6 @@ from core.graphs.linter import lint_text
 AnyIndex = QModelIndex | QPersistentModelIndex
 
 NUMBER, TEXT, AFTER, BEFORE = range(4)
-_STATUS = {
-    "matched": "✓",
-    "missing": "+",
-    "extra": "−",
-    "reversed": "⇄",
-    "implied": "≈",
-}
 
 
 class OutlineModel(QAbstractTableModel):
@@ -129,7 +123,7 @@ class OutlineModel(QAbstractTableModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
             text = self._text(step.id, column)
             if column == NUMBER and role == Qt.ItemDataRole.DisplayRole and status:
-                return f"{_STATUS[status]} {text}"
+                return f"{SIGNS[status]} {text}"
             return text
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return self._spoken(step.id, column, status)
@@ -257,7 +251,7 @@ class OutlineView(QTableView):
 
     def _fit(self) -> None:
         current = theme.current()
-        self.verticalHeader().setDefaultSectionSize(current.px(38))
+        self.verticalHeader().setDefaultSectionSize(current.px(46))
         header = self.horizontalHeader()
         for column, width in ((NUMBER, 46), (AFTER, 64), (BEFORE, 64)):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)

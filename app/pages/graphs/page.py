@@ -16,6 +16,7 @@ from app.operations import run_job, run_verb
 from app.pages.base import Command
 from app.pages.base import Page as BasePage
 from app.pages.graphs.about import AboutTab
+from app.pages.graphs.actions import bind_keys, list_commands
 from app.pages.graphs.beside import BesidePane
 from app.pages.graphs.checks import ChecksTab
 from app.pages.graphs.compare import CompareTab
@@ -24,6 +25,7 @@ from app.pages.graphs.methods import MethodsDialog
 from app.pages.graphs.outline import OutlineView
 from app.pages.graphs.outline_tab import OutlineTab
 from app.pages.graphs.pane import GraphPane
+from app.pages.graphs.rows import TwoLineDelegate
 from app.pages.graphs.source import FILTERS, SOURCE
 from app.pages.graphs.suggest import SuggestTab
 from app.pages.listing import Listing
@@ -52,6 +54,7 @@ class Page(BasePage):
 
     def build(self) -> None:
         self._wanted = ""
+        self._list_wanted = True
         self.list_button = IconButton("columns", say("Show or hide the list of graphs"))
         self.list_button.setCheckable(True)
         self.list_button.setChecked(True)
@@ -75,6 +78,7 @@ class Page(BasePage):
         self.listing = Listing(
             self.session, SOURCE, say("Graphs"), say("Search tasks and assumptions"), self
         )
+        self.listing.view.setItemDelegate(TwoLineDelegate(self.listing.view))
         self.filter = ComboBox(say("Which graphs are listed"))
         self.filter.fill([(say(text), name) for name, text, _ in FILTERS], "all")
         self.filter.currentIndexChanged.connect(self._on_filter)
@@ -129,37 +133,7 @@ class Page(BasePage):
         self.split.setSizes([theme.current().px(width) for width in (270, 580, 368)])
         self.body.addWidget(self.split, 1)
         self.document.changed.connect(self._on_document)
-        self._bind_keys()
-
-    def _bind_keys(self) -> None:
-        keys, canvas, document, pane = (
-            self.session.shortcuts, self.pane.canvas, self.document, self.pane,
-        )  # fmt: skip
-        for action, slot in (
-            ("graphs.add-step", self.add_step),
-            ("graphs.add-after", self.add_after),
-            ("graphs.rename", self.rename),
-            ("graphs.connect", pane.connect_current),
-            ("graphs.delete", document.delete_selected),
-            ("graphs.copy", pane.copy),
-            ("graphs.cut", pane.cut),
-            ("graphs.paste", pane.paste),
-            ("graphs.duplicate", pane.duplicate),
-            ("graphs.select-all", pane.select_all),
-            ("graphs.group", pane.group),
-            ("graphs.ungroup", document.ungroup_selected),
-            ("graphs.layout", document.lay_out),
-            ("graphs.fit", canvas.fit),
-            ("graphs.zoom-in", canvas.zoom_in),
-            ("graphs.zoom-out", canvas.zoom_out),
-            ("graphs.accept", pane.accept),
-            ("graphs.reject", pane.reject),
-            ("graphs.accept-all", pane.accept_all),
-            ("graphs.outline", self.change_sides),
-            ("graphs.import", self.show_import),
-            ("graphs.export", self.show_export),
-        ):
-            keys.bind(self, action, slot)
+        bind_keys(self)
 
     def refresh(self, changes: Changes | None) -> None:
         self._on_filter()
@@ -195,30 +169,7 @@ class Page(BasePage):
         return self.new_button if self.is_empty_shown else self.pane.canvas
 
     def commands(self) -> list[Command]:
-        keys = self.session.shortcuts
-        made = [
-            Command(say("New graph"), self.show_new, keys.hint("new"), self.title),
-            Command(say("Import graphs"), self.show_import, keys.hint("graphs.import"), self.title),
-        ]
-        if self.document.graph is not None:
-            made += [
-                Command(
-                    say("Export graphs"), self.show_export, keys.hint("graphs.export"), self.title
-                ),
-                Command(say("Lay out the graph"), self.document.lay_out,
-                        keys.hint("graphs.layout"), self.title),
-                Command(say("Same task, other assumption"), self.show_another, "", self.title),
-                Command(say("Compare methods on the gold graphs"), self.show_methods, "", self.title),
-                Command(say("Split the gold graphs by like tasks"), self.split_golds, "", self.title),
-                Command(say("Show another graph beside"), self.toggle_beside, "", self.title),
-                Command(say("Copy the graph"), self.copy_current, "", self.title),
-                Command(say("Delete the graph"), self.delete_current, "", self.title),
-                Command(
-                    say("Remove dependencies that follow from others"),
-                    self.document.remove_shortcuts, "", self.title,
-                ),
-            ]  # fmt: skip
-        return made
+        return list_commands(self)
 
     # -- what the person does ------------------------------------------------------------
 
@@ -305,6 +256,7 @@ class Page(BasePage):
             self._open_beside(graph_id)
         elif self.beside is not None and not self.beside.isHidden():
             self.beside.hide()
+            self.list_button.setChecked(self._list_wanted)
             self.pane.canvas.view_anew()
             self.beside.pane.document.open("")
         self.beside_button.setChecked(bool(graph_id) and self.beside is not None)
@@ -319,6 +271,7 @@ class Page(BasePage):
             self.compare.watch_other(self.beside.pane.document)
         if self.beside.isHidden():
             # Two canvases want the room of the list.
+            self._list_wanted = self.list_button.isChecked()
             self.list_button.setChecked(False)
             self.beside.show()
             half = self.canvases.width() // 2
@@ -413,6 +366,7 @@ class Page(BasePage):
         self.listing.count.setText(say("{count} listed", count=f"{count:,}"))
         if self._wanted and self.listing.view.select_id(self._wanted):
             self._wanted = ""
+        self.list_button.setEnabled(not self._is_bare)
         if self._is_bare:
             self.document.open("")
             self.show_empty(
@@ -434,7 +388,8 @@ class Page(BasePage):
 
     @Slot()
     def _on_document(self) -> None:
-        self.export_button.setEnabled(self.document.graph is not None)
+        for button in (self.export_button, self.beside_button):
+            button.setEnabled(self.document.graph is not None)
         count = self.checks.count
         self.tabs.setTabText(1, say("Checks {count}", count=count) if count else say("Checks"))
 

@@ -133,7 +133,12 @@ class GraphPane(QFrame):
     def _show_hint(self) -> None:
         graph = self.document.graph
         text = ""
-        if graph is not None and not graph.steps:
+        if graph is not None and graph.graph.role == "training" and graph.graph.state == "open":
+            text = say(
+                "A training round: draw arrows from what must be done first. When you are done, "
+                "'Compare' gives the feedback."
+            )
+        elif graph is not None and not graph.steps:
             text = say(
                 "Press N or double-click to add the first step; drag from a card's dot to connect."
             )

@@ -16,27 +16,40 @@ def role_word(value: Any) -> str:
     return say(ROLE_WORDS.get(str(value), str(value)))
 
 
-def _assumption_line(value: Any) -> str:
-    """The assumptions, which are kept as JSON, on one line."""
-    try:
-        return "; ".join(json.loads(value or "[]"))
-    except ValueError:
-        return ""
+_STATE_WORDS = {"done": "done", "skipped": "passed on"}
+
+
+def describe_row(value: Any) -> str:
+    """A row of the list on two lines: the task; the kind of graph and its assumptions.
+
+    ``value`` is a JSON list of task, kind, state and assumptions.
+    """
+    task, role, state, assumptions = json.loads(value)
+    words = [role_word(role)]
+    if state in _STATE_WORDS and role in ("annotation", "training"):
+        words.append(say(_STATE_WORDS[state]))
+    words += json.loads(assumptions or "[]")
+    return f"{task}\n{' · '.join(words)}"
 
 
 SOURCE = TableSource(
     "graph g",
     columns=(
-        TableColumn("task", "Task", "g.task", order="g.task COLLATE NOCASE", width=0,
-                    tooltip=lambda row: f"{row['task']}\n{_assumption_line(row['assumption'])}"),
-        TableColumn("role", "Kind", "g.role", order="g.role", width=8, text=role_word),
+        TableColumn(
+            "task",
+            "Task",
+            "json_array(g.task, g.role, g.state, g.assumptions)",
+            order="g.task COLLATE NOCASE",
+            width=0,
+            text=describe_row,
+            tooltip=lambda row: describe_row(row["task"]),
+        ),
     ),
     id="g.id",
     where="g.deleted = 0",
     search=("g.task", "g.assumptions"),
-    extra={"assumption": "g.assumptions"},
     kinds=("graph", "graph_step"),
-)  # fmt: skip
+)
 
 #: What the list can be narrowed to: (name, words, SQL). ``?`` is the person at work.
 _RESULT = "(g.role = 'model' AND json_extract(g.made, '$.job') IS NOT NULL)"

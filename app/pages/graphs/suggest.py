@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from app import theme
 from app.canvas.document import GraphDocument
@@ -99,11 +99,11 @@ class SuggestTab(QWidget):
         super().__init__()
         self.session = session
         self.document = document
-        self.step_way = _wide(ComboBox(say("How steps are proposed")))
+        self.step_way = ComboBox(say("How steps are proposed"), stretch=True)
         self.step_way.fill([(say(text), value) for value, text in STEP_WAYS], "icl")
-        self.edge_way = _wide(ComboBox(say("How dependencies are proposed")))
+        self.edge_way = ComboBox(say("How dependencies are proposed"), stretch=True)
         self.edge_way.fill([(say(text), value) for value, text in EDGE_WAYS], "icl")
-        self.model = _wide(ComboBox(say("Model that proposes")))
+        self.model = ComboBox(say("Model that proposes"), stretch=True)
         self.model.fill([(say("Default model"), "")], "")
         self.assumption = QCheckBox(say("Tell it the assumption"))
         self.assumption.setChecked(True)
@@ -326,11 +326,3 @@ class SuggestTab(QWidget):
             return retrain_scorer(session.workspace, session.models.embedder(), session.person_id)
 
         run_job(self, say("Training the scorer"), work).end(self.look_around)
-
-
-def _wide(box: ComboBox) -> ComboBox:
-    """A combo box that takes the room there is instead of that of its longest entry."""
-    box.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    box.setMinimumContentsLength(10)
-    box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-    return box

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QWidget
 
 from app import theme
 from app.operations import run_query, run_verb
@@ -50,12 +50,12 @@ class SystemDialog(Dialog):
             )
         )
         form = Form()
-        self.model = _wide(ComboBox(say("Model")))
+        self.model = ComboBox(say("Model"), stretch=True)
         self.model.currentIndexChanged.connect(self._suggest_name)
         form.add(say("Model"), self.model)
         self.name = text_field(say("Name"))
         form.add(say("Name"), self.name)
-        self.mode = _wide(ComboBox(say("Writes")))
+        self.mode = ComboBox(say("Writes"), stretch=True)
         self.mode.fill([(say(text), value) for value, text in _MODES], DEFAULT_PARAMS["mode"])
         form.add(
             say("Writes"),
@@ -158,7 +158,7 @@ class RunDialog(Dialog):
         self._counting = False
         self._start_asked = False
         form = Form()
-        self.system = _wide(ComboBox(say("System")))
+        self.system = ComboBox(say("System"), stretch=True)
         self.new_system = Button(say("New system …"))
         self.new_system.clicked.connect(self._make_system)
         line = QHBoxLayout()
@@ -167,8 +167,8 @@ class RunDialog(Dialog):
         line.addWidget(self.new_system)
         form.addRow(label(say("System"), "strong"))
         form.addRow(line)
-        self.task = _wide(ComboBox(say("Task")))
-        self.split = _wide(ComboBox(say("Split")))
+        self.task = ComboBox(say("Task"), stretch=True)
+        self.split = ComboBox(say("Split"), stretch=True)
         self.limit = spin_box(say("At most"), 0, 1_000_000, 0)
         self.limit.setSpecialValueText(say("no limit"))
         form.add(say("Examples of"), self.task)
@@ -310,10 +310,3 @@ def _show_failure(dialog: SystemDialog | RunDialog, error: BaseException) -> Non
         dialog.notice.show()
     else:
         dialog.session.jobs.failed.emit(error, dialog)
-
-
-def _wide(box: ComboBox) -> ComboBox:
-    """A combo box as wide as its form, whatever it offers."""
-    box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-    box.setMinimumContentsLength(12)
-    return box
