@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from app.pages.documents.dialogs import DetailsDialog, ReportDialog
@@ -17,6 +18,7 @@ from core.documents.pdf import write_pdf
 from core.types.documents import Document
 from models.fake import FakeEmbedder, FakeEntailment, FakeGenerator
 from tests.app.conftest import find_dialog
+from tests.bad_documents import BAD_FILES, write_bad_files
 
 OpenWindow = Callable[..., MainWindow]
 
@@ -87,13 +89,11 @@ def test_a_hit_opens_its_page_with_the_passage_marked(
 
 
 def test_dropped_files_come_in_and_bad_ones_are_told(
-    page: Page, tmp_path: Path, qtbot: QtBot
+    page: Page, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    good, bad = tmp_path / "good.md", tmp_path / "bad.pdf"
-    good.write_text("# Good")
-    bad.write_bytes(b"")
     data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(path)) for path in (good, bad)])
+    files = write_bad_files(tmp_path / "in", monkeypatch)
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in files])
     page.dropEvent(
         QDropEvent(
             QPointF(5, 5),
@@ -106,11 +106,16 @@ def test_dropped_files_come_in_and_bad_ones_are_told(
     qtbot.waitUntil(lambda: find_dialog(ReportDialog) is not None)
     dialog = find_dialog(ReportDialog)
     assert isinstance(dialog, ReportDialog)
-    texts = [child.text() for child in dialog.findChildren(type(page.title_label).__mro__[0])]
-    assert any("bad.pdf: is empty" in text for text in texts)
+    texts = [child.text() for child in dialog.findChildren(QLabel)]
+    assert "2 documents imported" in texts
+    # Each of them has one line, which begins with its name and says what to do.
+    for name, (_data, words) in BAD_FILES.items():
+        (line,) = [text for text in texts if name in text]
+        assert line.startswith(f"{name}: {words}") and "\n" not in line
+        assert line.count(". ") == 1 and line.endswith(".")
     assert not any(str(tmp_path) in text for text in texts)
     dialog.accept()
-    qtbot.waitUntil(lambda: page.session.workspace.count(Document) == 1)
+    qtbot.waitUntil(lambda: page.session.workspace.count(Document) == 2)
 
 
 def test_details_change_title_field_and_passages(page: Page, tmp_path: Path, qtbot: QtBot) -> None:

@@ -32,6 +32,7 @@ from core.storage import Workspace
 from core.storage.undo import undo
 from core.types.documents import Document
 from models.fake import FakeEmbedder, FakePairScorer
+from tests.bad_documents import BAD_FILES, write_bad_files
 from tests.shared_data import shared_path
 
 PAGES = [
@@ -120,9 +121,7 @@ def test_pages_of_a_pdf_are_known_to_their_passages(workspace: Workspace, tmp_pa
 @pytest.mark.parametrize(
     ("name", "data", "words"),
     [
-        ("broken.pdf", b"%PDF-1.7\n" + b"junk" * 40, "is damaged"),
-        ("empty.pdf", b"", "is empty"),
-        ("renamed.pdf", b"\x7fELF" + bytes(range(256)) * 8, "is no PDF file"),
+        *((name, *told) for name, told in BAD_FILES.items() if name != "closed.txt"),
         ("renamed.txt", bytes(range(256)) * 40, "is not text"),
         ("renamed.docx", b"hello", "is no DOCX file"),
         ("cut.docx", b"PK\x03\x04" + b"x" * 99, "is damaged"),
@@ -470,14 +469,17 @@ def test_the_command_line_imports_and_searches(
     name, folder = str(tmp_path / "w.rifugio"), tmp_path / "in"
     folder.mkdir()
     (folder / "a.txt").write_text("Ramipril lowers blood pressure.")
-    (folder / "b.pdf").write_bytes(b"")
+    write_bad_files(folder, monkeypatch)
     assert run_command(["new", name, "--no-passphrase"]) == 0
     capsys.readouterr()
     assert run_command(["import", name, str(folder), "--as", "documents", "--json"]) == 0
     out, err = capsys.readouterr()
     told = json.loads(out)
-    assert [d["file"] for d in told["added"]] == ["a.txt"]
-    assert "b.pdf: skipped, is empty" in err
+    assert [d["file"] for d in told["added"]] == ["a good one.md", "a.txt", "z good one.txt"]
+    for bad, (_data, words) in BAD_FILES.items():
+        (line,) = [line for line in err.splitlines() if bad in line and "Importing" not in line]
+        assert f"{bad}: skipped, {words}" in line
+    assert len(told["failed"]) == len(BAD_FILES)
     assert run_command(["search", name, "ramipril", "-k", "1", "--json"]) == 0
     (hit,) = json.loads(capsys.readouterr().out)["hits"]
     assert (hit["document"], hit["page"], hit["word_rank"]) == ("a", 1, 1)
