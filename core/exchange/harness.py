@@ -7,6 +7,7 @@ Both are data plus a small definition that loads it; neither tool is needed to w
 from __future__ import annotations
 
 import json
+import keyword
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,7 +32,7 @@ from inspect_ai.solver import generate
 @task
 def {name}():
     return Task(
-        dataset=json_dataset("{data}"),
+        dataset=json_dataset({data}),
         solver=generate(),
         scorer=model_graded_qa(),
     )
@@ -51,9 +52,13 @@ generation_kwargs:
   do_sample: false
   max_gen_toks: 4096
   until: []
+# Metrics that the harness has without loading anything; it has no ROUGE of its own.
 metric_list:
-  - metric: rougeL
-    aggregation: mean
+  - metric: bleu
+    aggregation: bleu
+    higher_is_better: true
+  - metric: chrf
+    aggregation: chrf
     higher_is_better: true
 metadata:
   version: 1.0
@@ -74,7 +79,7 @@ def export_inspect(reads: Reads, path: Path) -> int:
         )
     _write_lines(path, lines)
     name = _identifier(path.stem)
-    text = _INSPECT.format(stem=path.stem, name=name, data=path.name)
+    text = _INSPECT.format(stem=path.stem, name=name, data=json.dumps(path.name))
     write_atomically(path.with_suffix(".py"), text.encode())
     return len(lines)
 
@@ -90,7 +95,7 @@ def export_harness(reads: Reads, path: Path) -> int:
         for example, messages in _public(reads)
     ]
     _write_lines(path, lines)
-    text = _HARNESS.format(name=_identifier(path.stem), data=path.name)
+    text = _HARNESS.format(name=_identifier(path.stem), data=json.dumps(path.name))
     write_atomically(path.with_suffix(".yaml"), text.encode())
     return len(lines)
 
@@ -104,7 +109,7 @@ def _public(reads: Reads) -> Iterator[tuple[Example, Any]]:
 
 def _identifier(stem: str) -> str:
     name = re.sub(r"\W+", "_", stem).strip("_").lower() or "rifugio"
-    return name if name[0].isalpha() else f"task_{name}"
+    return f"task_{name}" if not name[0].isalpha() or keyword.iskeyword(name) else name
 
 
 def _write_lines(path: Path, lines: list[dict[str, Any]]) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 from core.errors import InputError, KnownError, NotFoundError, UsageError
 from core.examples.verbs import add_example
 from core.exchange.aci_bench import is_aci_bench, read_aci_bench
-from core.exchange.attempt import attempt
 from core.exchange.judgements import import_preference, import_rating
 from core.exchange.published import (
     is_dolomites,
@@ -120,7 +119,7 @@ def import_records(
         for record in found.records:
             added = dict(report.added)
             try:
-                with attempt(tx):
+                with tx.savepoint():
                     writers[kind](tx, dict(record.values), report, task)
             except KnownError as error:
                 report.added = added
@@ -256,36 +255,52 @@ def _import_outputs(tx: Transaction, records: Sequence[Record], report: ImportRe
     runs: dict[str, Run] = {}
     positions: dict[str, int] = {}
     for record in records:
-        values = dict(record.values)
+        added, known = dict(report.added), dict(runs)
         try:
-            example = _find_example(tx, _text(values.pop("example", "")))
-            name = _text(values.pop("system", "")) or report.file
-            text = _text(values.pop("output", ""))
-            if not text.strip():
-                raise InputError("its output is empty.", remedy="Leave it out, or give the text.")
-            if name not in runs:
-                runs[name] = _imported_run(tx, name, report)
-            run = runs[name]
-            if tx.count(Output, "run_id = ? AND example_id = ?", (run.id, example.id)):
-                raise InputError("the example has an output already.", remedy="Keep one of them.")
+            with tx.savepoint():
+                _import_output(tx, dict(record.values), report, runs, positions)
         except KnownError as error:
             report.skipped.append(Skipped(record.line, str(error)))
+        except (TypeError, ValueError, AttributeError, RecursionError) as error:
+            report.skipped.append(Skipped(record.line, f"a value has the wrong form ({error})"))
+        else:
             continue
-        task, _ = task_and_field(tx, example)
-        parsed = parse_sections(text, task.output_sections)
-        meta = values.pop("meta", None)
-        add_imported_output(
-            tx,
-            run.id,
-            example.id,
-            text,
-            sections=parsed.sections,
-            missing=parsed.missing,
-            position=positions.get(name, 0),
-            meta={**(meta if isinstance(meta, Mapping) else {}), **values},
-        )
-        positions[name] = positions.get(name, 0) + 1
-        report.count("output")
+        # A run that was made for a record goes with it.
+        report.added, runs = added, known
+
+
+def _import_output(
+    tx: Transaction,
+    values: dict[str, Any],
+    report: ImportReport,
+    runs: dict[str, Run],
+    positions: dict[str, int],
+) -> None:
+    example = _find_example(tx, _text(values.pop("example", "")))
+    name = _text(values.pop("system", "")) or report.file
+    text = _text(values.pop("output", ""))
+    if not text.strip():
+        raise InputError("its output is empty.", remedy="Leave it out, or give the text.")
+    if name not in runs:
+        runs[name] = _imported_run(tx, name, report)
+    run = runs[name]
+    if tx.count(Output, "run_id = ? AND example_id = ?", (run.id, example.id)):
+        raise InputError("the example has an output already.", remedy="Keep one of them.")
+    task, _ = task_and_field(tx, example)
+    parsed = parse_sections(text, task.output_sections)
+    meta = values.pop("meta", None)
+    add_imported_output(
+        tx,
+        run.id,
+        example.id,
+        text,
+        sections=parsed.sections,
+        missing=parsed.missing,
+        position=positions.get(name, 0),
+        meta={**(meta if isinstance(meta, Mapping) else {}), **values},
+    )
+    positions[name] = positions.get(name, 0) + 1
+    report.count("output")
 
 
 def _imported_run(tx: Transaction, name: str, report: ImportReport) -> Run:

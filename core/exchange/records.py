@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,12 @@ RecordFormat = Literal["jsonl", "json", "csv"]
 
 #: A field of a CSV file may be as long as a whole document.
 _LARGEST_FIELD = 2**31 - 1
+
+_FEW_LETTERS = 48
+_SIGNS = "‚„…‹›•–—™§°±²³µ·¿¡«»£¥©®¹ºª½¼¾×÷€"
+_WESTERN = frozenset(
+    "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜàáâãäåæçèéêëìíîïñòóôõöøùúûüÿßŒœŠšŽž‘’“”´\u00a0" + _SIGNS
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +78,45 @@ def read_text(path: Path) -> str:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        import charset_normalizer
-
-        guess = charset_normalizer.from_bytes(data).best()
-        if guess is None:
+        found = _western(data) or _guessed(data)
+        if found is None:
             raise InputError(
                 "is not text in an encoding that can be recognised.",
                 path=path,
                 remedy="Save it as UTF-8.",
             ) from None
-        text = str(guess)
+        text = found
     if "\0" in text:
         raise InputError("is not a text file.", path=path, remedy="Choose a JSONL or CSV file.")
     return text
+
+
+def _guessed(data: bytes) -> str | None:
+    import charset_normalizer
+
+    guess = charset_normalizer.from_bytes(data).best()
+    return None if guess is None else str(guess)
+
+
+def _western(data: bytes) -> str | None:
+    """A text with few letters outside ASCII as Windows-1252, where it reads as a western language.
+
+    Statistics need more letters than a small table has, and then take an e with an accent for a letter
+    of another alphabet. None where it does not read so, or has letters enough for statistics.
+    """
+    if sum(byte > 127 for byte in data) > _FEW_LETTERS:
+        return None
+    try:
+        text = data.decode("cp1252")
+    except UnicodeDecodeError:
+        return None
+    foreign = {char for char in text if ord(char) > 127}
+    # Between two letters a sign is a letter of another alphabet.
+    if not foreign <= _WESTERN or re.search(rf"[^\W\d_][{_SIGNS}][^\W\d_]", text):
+        return None
+    words = [word for word in re.findall(r"[^\W\d_]+", text) if not word.isascii()]
+    accents = sum(ord(char) > 127 for word in words for char in word)
+    return text if accents <= 0.5 * sum(map(len, words)) + 1 else None
 
 
 def guess_format(path: Path, text: str) -> RecordFormat:
@@ -159,11 +192,13 @@ def _read_json(path: Path, text: str) -> Records:
 
 def _read_csv(path: Path, text: str) -> Records:
     csv.field_size_limit(_LARGEST_FIELD)
-    delimiter = "\t" if path.suffix.casefold() == ".tsv" else _guess_delimiter(text)
+    named, begin = _named_delimiter(text)
+    text = text[begin:]
+    delimiter = "\t" if path.suffix.casefold() == ".tsv" else named or _guess_delimiter(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     found = Records()
     header: list[str] | None = None
-    for line, row in _numbered_rows(reader, found):
+    for line, row in _numbered_rows(reader, found, before=1 if begin else 0):
         if header is None:
             header = [name.strip() for name in row]
             doubled = {name for name in header if header.count(name) > 1}
@@ -185,23 +220,36 @@ def _read_csv(path: Path, text: str) -> Records:
     return found
 
 
-def _numbered_rows(reader: Any, found: Records) -> Iterator[tuple[int, list[str]]]:
+def _numbered_rows(
+    reader: Any, found: Records, *, before: int = 0
+) -> Iterator[tuple[int, list[str]]]:
+    """Rows and the line each begins on; ``before`` counts lines that were taken off."""
     while True:
-        start = reader.line_num + 1
+        start = reader.line_num + 1 + before
         try:
             row = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            found.skipped.append(Skipped(start, f"not valid CSV: {error}"))
+            reason = str(error)
+            if reason == "unexpected end of data":
+                reason = "its quote is never closed, and takes in all that follows"
+            found.skipped.append(Skipped(start, f"not valid CSV: {reason}"))
             continue
         if row:
             yield start, row
 
 
 def _guess_delimiter(text: str) -> str:
-    header = text.split("\n", 1)[0]
+    """What stands between the names of the header; what a quoted name holds does not count."""
+    header = re.split(r"[\r\n]", re.sub(r'"[^"]*"', '""', text.lstrip()), maxsplit=1)[0]
     return max(",;\t|", key=header.count)
+
+
+def _named_delimiter(text: str) -> tuple[str, int]:
+    """The sign that a first line ``sep=;`` names, as Excel writes it, and where the table begins."""
+    named = re.match(r"sep=(.)\r?\n", text, re.IGNORECASE)
+    return (named.group(1), named.end()) if named else ("", 0)
 
 
 def apply_map(values: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, Any]:

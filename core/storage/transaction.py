@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import msgspec
@@ -87,6 +88,25 @@ class Transaction(Reads):
 
     def query(self, sql: str, parameters: Parameters = ()) -> list[dict[str, Any]]:
         return fetch_all(self._db, sql, parameters)
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """A part that is written as a whole or not at all, while the transaction goes on.
+
+        An error inside takes back the part's rows and its entries in the history, and is raised again.
+        Savepoints may stand inside each other.
+        """
+        tail = self._tail
+        touched = {kind: set(rows) for kind, rows in self._touched.items()}
+        self._db.conn.execute("SAVEPOINT part")
+        try:
+            yield
+        except BaseException:
+            self._db.conn.execute("ROLLBACK TO part")
+            self._db.conn.execute("RELEASE part")
+            self._tail, self._touched = tail, touched
+            raise
+        self._db.conn.execute("RELEASE part")
 
     def insert(self, value: T) -> T:
         """Add a new row and return its value.

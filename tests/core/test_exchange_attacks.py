@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from core.errors import InputError, UsageError
+from core.errors import ConflictError, InputError, UsageError
 from core.exchange.exports import EXPORTS, export_data
 from core.exchange.imports import ImportReport, import_records, read_import
 from core.exchange.mappings import remember_mapping, suggest_mapping
 from core.exchange.privacy import NOT_SHOWN, is_private_meta
-from core.people import find_person
-from core.storage import Workspace
+from core.exchange.records import read_records, read_text
+from core.people import add_person, find_person
+from core.storage import Transaction, Workspace
 from core.storage.audit import check_chain
 from core.types import (
     Example,
@@ -25,6 +29,8 @@ from core.types import (
     ReviewItem,
     Rubric,
     RubricItem,
+    Run,
+    System,
     Task,
 )
 from tests.core.test_results import write_runs
@@ -83,6 +89,26 @@ def write(tmp_path: Path, data: bytes | str, name: str = "x.csv") -> Path:
             ).encode("cp1252"),
             ["Der Patient trägt eine Brille und hört später auf zu zählen – “gut”"],
             id="windows-1252",
+        ),
+        pytest.param(
+            (HEAD + "Write a note,Le café était très chaud,x\n").encode("cp1252"),
+            ["Le café était très chaud"],
+            id="windows-1252, a few words",
+        ),
+        pytest.param(
+            ("sep=;\n" + HEAD + "Write a note,Hi,There\n").replace(",", ";").encode(),
+            ["Hi"],
+            id="excel names its separator",
+        ),
+        pytest.param(
+            ('task;"input,Transcript,x";output.Note\nWrite a note;Hi;There\n')
+            .replace("input,Transcript,x", "input.a, b, c, d")
+            .encode(),
+            ["Hi"],
+            id="commas in a quoted name",
+        ),
+        pytest.param(
+            (HEAD + "Write a note,Hi,There\n").replace("\n", "\r").encode(), ["Hi"], id="cr alone"
         ),
     ],
 )
@@ -151,7 +177,77 @@ def test_an_open_quote_refuses_its_row_and_names_its_line(
     report = take(workspace, write(tmp_path, HEAD + 'Write a note,fine,x\nWrite a note,"open,x\n'))
     assert report.added == {"example": 1}
     assert [s.line for s in report.skipped] == [3]
-    assert "not valid CSV" in report.skipped[0].reason
+    assert "not valid CSV: its quote is never closed" in report.skipped[0].reason
+
+
+def test_lines_are_counted_as_they_stand_in_the_file(tmp_path: Path) -> None:
+    found = read_records(write(tmp_path, b'sep=;\na;b\n1;"x\ny"\n2\n'))
+    assert [(r.line, r.values) for r in found.records] == [(3, {"a": "1", "b": "x\ny"})]
+    assert [s.line for s in found.skipped] == [5]
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("a;b\nból głowy;od trzech dni, duszność i kołatanie\n", "cp1250"),
+        ("а;б\nПривет, мир;как дела\n", "cp1251"),
+        ("α;β\nΟ ασθενής;αναφέρει πόνο\n", "cp1253"),
+        ("a;b\nDosis 5 µg;20 €\n", "cp1252"),
+        ("a;b\nEl niño señala;¿dónde?\n", "cp1252"),
+    ],
+)
+def test_few_letters_are_enough_to_tell_an_encoding(
+    tmp_path: Path, text: str, encoding: str
+) -> None:
+    assert read_text(write(tmp_path, text.encode(encoding))) == text
+
+
+def test_a_savepoint_takes_back_its_part_and_nothing_else(workspace: Workspace) -> None:
+    def write_parts(tx: Transaction) -> None:
+        add_person(tx, "Ann")
+        with suppress(ConflictError), tx.savepoint():
+            add_person(tx, "Bea")
+            with suppress(ConflictError), tx.savepoint():
+                add_person(tx, "Cid")
+                raise ConflictError("inner")
+            raise ConflictError("outer")
+        with tx.savepoint():
+            add_person(tx, "Dan")
+
+    changes = workspace.transact("Add", "", write_parts).changes
+    names = [row["name"] for row in workspace.query("SELECT name FROM person ORDER BY name")]
+    assert names == ["Ann", "Dan"]
+    assert len(changes.ids["person"]) == 2
+    # The history knows nothing of what was taken back, and its chain is whole.
+    assert workspace.value("SELECT count(*) FROM change WHERE kind = 'person'") == 2
+    assert check_chain(workspace) == []
+
+
+def test_an_output_that_cannot_be_kept_leaves_no_empty_run(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from core.exchange import imports
+
+    write_runs(workspace, 2)
+    runs = workspace.count(Run)
+    first, second = (example.id for example in workspace.find(Example)[:2])
+    real = imports.parse_sections
+
+    def parse(text: str, sections: Any) -> Any:
+        if text == "odd":
+            raise ValueError("of a shape nobody thought of")
+        return real(text, sections)
+
+    monkeypatch.setattr(imports, "parse_sections", parse)
+    report = take(
+        workspace,
+        write(tmp_path, f"example,system,output\n{first},One,odd\n{second},Two,fine\n"),
+        "outputs",
+    )
+    assert report.added == {"system": 1, "output": 1}
+    assert [s.line for s in report.skipped] == [2]
+    assert workspace.count(Run) == runs + 1
+    assert not workspace.find(System, "name = 'One'")
 
 
 def test_no_record_is_ever_half_written(workspace: Workspace, task: Task, tmp_path: Path) -> None:
@@ -381,6 +477,9 @@ def test_tasks_for_other_tools_hold_prompt_and_target(workspace: Workspace, tmp_
     assert set(document) == {"id", "prompt", "reference"}
     definition = path.with_suffix(".yaml").read_text()
     assert "task: my_task" in definition
+    # The harness loads a metric it does not have from a hub; these it has.
+    assert re.findall(r"- metric: (\w+)", definition) == ["bleu", "chrf"]
+    assert 'test: "my-task.jsonl"' in definition
     assert 'doc_to_target: "{{reference}}"' in definition
 
 
