@@ -6,6 +6,7 @@ Callbacks name an owner widget; when the owner is gone by then, they are dropped
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections import deque
@@ -23,6 +24,9 @@ T = TypeVar("T")
 
 _WORKERS = 4
 _FEED_MILLISECONDS = 40
+#: How long the window's thread waits for a thread that computes in Python, in seconds. It waits anew
+#: at each step of painting, so Python's own 5 ms add up to what is felt.
+_SWITCH = 0.0005
 
 
 class Dispatcher(QObject):
@@ -199,6 +203,7 @@ class Jobs(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        sys.setswitchinterval(_SWITCH)
         self.dispatcher = Dispatcher(self)
         self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="rifugio-job")
         self._long_pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="rifugio-long")

@@ -20,7 +20,8 @@ Statistic = Callable[[Floats], Floats]
 
 LEVEL = 0.95
 _FEWEST_SAMPLES = 200
-_CELLS = 2_000_000
+#: Numbers drawn at a time: more no longer fit into the cache, and hold up other threads.
+_CELLS = 200_000
 _BUDGET = 2e7
 
 

@@ -306,7 +306,7 @@ def test_undo_takes_a_rating_back_on_the_page(window: MainWindow, qtbot: QtBot) 
     page.rate(4)
     qtbot.waitUntil(lambda: workspace.count(Rating) == 1)
     qtbot.waitUntil(lambda: page._writing == 0)
-    window.undo()
+    window.undoing.undo()
     qtbot.waitUntil(lambda: page.ratings.values == {})
     assert workspace.count(Rating) == 0
 
@@ -373,12 +373,12 @@ def test_results_table_plots_drill_down_and_files(
     assert page.model.index(0, 0).data() == SECRET
     assert page.model.index(0, 4).data() == "4.00"
     assert "±" in page.model.index(0, 3).data()
-    qtbot.waitUntil(lambda: len(page._drawn) == 8)
+    qtbot.waitUntil(lambda: len(page.plots.drawn) == 8)
 
     page.table.setCurrentIndex(page.model.index(0, 4))
     qtbot.waitUntil(lambda: len(page.behind.ids) == 1)
     assert page.behind.row_at(0)["output"] == reviewed
-    page.open_first_output()
+    page.behind_card.open_first_output()
     qtbot.waitUntil(lambda: find_dialog(OutputDialog) is not None)
     dialog = find_dialog(OutputDialog)
     assert isinstance(dialog, OutputDialog)
@@ -406,7 +406,7 @@ def test_results_hide_the_text_of_what_is_still_to_be_reviewed(
     window.work.choose("results")
     page = window.work.current_page
     qtbot.waitUntil(lambda: len(page.behind.ids) == 2)
-    page.open_first_output()
+    page.behind_card.open_first_output()
     qtbot.waitUntil(lambda: find_dialog(OutputDialog) is not None)
     dialog = find_dialog(OutputDialog)
     assert isinstance(dialog, OutputDialog)

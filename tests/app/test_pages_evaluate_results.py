@@ -11,9 +11,9 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from app.pages.results.behind import behind_filter
 from app.pages.results.compare import CompareDialog, DifferenceDialog
 from app.pages.results.output_dialog import OutputDialog
-from app.pages.results.page import behind_filter
 from app.pages.results.report_dialog import ReportDialog, write_report_file
 from app.pages.results.table import SPLITS
 from app.pages.review.adjudicate import AdjudicateDialog
@@ -79,7 +79,7 @@ def test_the_worst_outputs_come_first(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: len(page.behind.ids) == 2)
     values = [page.behind.row_at(row)["value"] for row in range(2)]
     assert values == sorted(values)
-    assert page.behind_label.full_text.endswith(SYSTEMS[0])
+    assert page.behind_card.heading.full_text.endswith(SYSTEMS[0])
 
 
 def test_filters_behind_a_cell_are_those_of_its_group() -> None:
@@ -114,8 +114,8 @@ def test_figures_are_saved_as_svg_png_and_numbers(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
     page = results(window, qtbot)
-    qtbot.waitUntil(lambda: len(page._drawn) > 1)
-    figure = page._drawn[1]
+    qtbot.waitUntil(lambda: len(page.plots.drawn) > 1)
+    figure = page.plots.drawn[1]
     for suffix in ("svg", "png", "csv"):
         path = tmp_path / f"figure.{suffix}"
         figure.write(path)

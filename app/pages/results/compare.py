@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import Qt, Slot
@@ -51,15 +52,34 @@ def read_sides(workspace: Workspace) -> list[tuple[str, Side]]:
     return sides
 
 
-def read_comparison(
-    workspace: Workspace, metric: str, first: Side, second: Side
-) -> tuple[list[str], Comparison | None]:
-    """The measures both have, and the comparison on one of them (the first where it is none)."""
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What the dialog shows: the measures both sides have, and the comparison on one of them in cells."""
+
+    metrics: Sequence[str] = ()
+    comparison: Comparison | None = None
+    better: Sequence[tuple[str, ...]] = ()
+    worse: Sequence[tuple[str, ...]] = ()
+
+
+def read_comparison(workspace: Workspace, metric: str, first: Side, second: Side) -> Compared:
+    """Compare two sides on a measure (the first they share where it is none), for a thread of the pool."""
     metrics = common_metrics(workspace, first, second)
     if not metrics:
-        return [], None
-    chosen = metric if metric in metrics else metrics[0]
-    return metrics, compare_sides(workspace, chosen, first, second)
+        return Compared()
+    found = compare_sides(workspace, metric if metric in metrics else metrics[0], first, second)
+    better, worse = ([_cells(found.metric, p) for p in ps] for ps in (found.better, found.worse))
+    return Compared(metrics, found, better, worse)
+
+
+def _cells(metric: str, pair: PairedValue) -> tuple[str, ...]:
+    change = measure_value(metric, abs(pair.gain))
+    return (
+        pair.title,
+        measure_value(metric, pair.first),
+        measure_value(metric, pair.second),
+        f"{'+' if pair.gain > 0 else '−'}{change}",
+    )
 
 
 class CompareDialog(Dialog):
@@ -136,14 +156,15 @@ class CompareDialog(Dialog):
         )
         query.success(partial(self._show, self._generation))
 
-    def _show(self, generation: int, found: tuple[list[str], Comparison | None]) -> None:
+    def _show(self, generation: int, found: Compared) -> None:
         if generation != self._generation:
             return
-        metrics, comparison = found
+        comparison = found.comparison
         self.comparison = comparison
         self._filling = True
         self.measure.fill(
-            [(measure_title(m), m) for m in metrics], comparison.metric if comparison else None
+            [(measure_title(m), m) for m in found.metrics],
+            comparison.metric if comparison else None,
         )
         self._filling = False
         for table in (self.better, self.worse):
@@ -164,18 +185,8 @@ class CompareDialog(Dialog):
                 examples=count_of(comparison.difference.n, "example", "examples"),
             )
         )
-        for table, pairs in ((self.better, comparison.better), (self.worse, comparison.worse)):
-            table.rows.show([self._cells(pair) for pair in pairs], pairs)
-
-    def _cells(self, pair: PairedValue) -> tuple[str, str, str, str]:
-        metric = self.comparison.metric if self.comparison else ""
-        change = measure_value(metric, abs(pair.gain))
-        return (
-            pair.title,
-            measure_value(metric, pair.first),
-            measure_value(metric, pair.second),
-            f"{'+' if pair.gain > 0 else '−'}{change}",
-        )
+        self.better.rows.show(found.better, comparison.better)
+        self.worse.rows.show(found.worse, comparison.worse)
 
     @Slot()
     def open_current(self) -> None:

@@ -6,17 +6,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, QTimer, Slot
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Slot
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QButtonGroup,
-    QFrame,
-    QGridLayout,
     QHBoxLayout,
-    QHeaderView,
     QSplitter,
     QStackedWidget,
-    QTableView,
     QWidget,
 )
 
@@ -24,19 +19,18 @@ from app import theme
 from app.operations import run_query
 from app.pages.base import Command
 from app.pages.base import Page as BasePage
+from app.pages.results.behind import BehindCard
 from app.pages.results.bench import BenchView, has_bench, read_bench
 from app.pages.results.compare import CompareDialog
-from app.pages.results.output_dialog import OutputDialog, tag_word
-from app.pages.results.plot import MetricPlot
+from app.pages.results.plots import PlotGrid
 from app.pages.results.report_dialog import ReportDialog
 from app.pages.results.table import (
     SPLITS,
     Results,
-    ResultsModel,
-    measure_title,
     read_results,
     write_csv,
 )
+from app.pages.results.table_view import ResultsTable
 from app.pages.results.views import (
     AgreementView,
     JudgesView,
@@ -46,21 +40,16 @@ from app.pages.results.views import (
     read_judged,
     read_spent,
 )
-from app.strings import count_of, format_number, say
-from app.widgets.basics import Card, ElidedLabel, Scroller, clear_layout
+from app.strings import count_of, say
+from app.widgets.basics import Card, Scroller
 from app.widgets.buttons import Button
 from app.widgets.dialogs import choose_new_file
 from app.widgets.empty import EmptyState
-from app.widgets.id_table import IdTableModel, TableColumn, TableSource
-from app.widgets.id_view import CellDelegate, IdTableView
 from app.widgets.inputs import ComboBox
 from core.changes import Changes
 from core.review.blinding import results_hidden
-from core.runs.measures import LENGTH_BOUNDS, MEASURES, WORDS
 from core.storage.workspace import Workspace
 
-_CELL_CHARACTERS = 16
-_TWO_PLOTS = 600
 #: Narrower than this, the outputs stand under the figures instead of beside them.
 _BESIDE = 760
 _VIEWS = (
@@ -69,52 +58,6 @@ _VIEWS = (
     ("judges", "Judges"),
     ("cost", "Cost"),
     ("bench", "Editing"),
-)
-
-
-def _value_text(value: Any) -> str:
-    if value is None:
-        return say("unscored")
-    return format_number(value, 0 if float(value).is_integer() else 3)
-
-
-def _reason(values: Any) -> str:
-    return str(values.get("reason") or "")
-
-
-def _tag_words(value: Any) -> str:
-    return ", ".join(tag_word(tag) for tag in str(value or "").split(",") if tag)
-
-
-BEHIND = TableSource(
-    f"{MEASURES} m JOIN output o ON o.id = m.output_id AND o.deleted = 0"
-    " JOIN run r ON r.id = o.run_id AND r.deleted = 0 JOIN example e ON e.id = o.example_id",
-    columns=(
-        TableColumn("title", "Example", "e.title", order="e.title COLLATE NOCASE", width=0),
-        TableColumn(
-            "value",
-            "Value",
-            "m.value",
-            order="m.value",
-            width=10,
-            right=True,
-            text=_value_text,
-            tooltip=_reason,
-        ),
-        TableColumn("words", "Words", WORDS, order=WORDS, width=6, right=True),
-        TableColumn(
-            "tags",
-            "What is wrong",
-            "(SELECT group_concat(DISTINCT g.tag) FROM output_tag g"
-            " WHERE g.output_id = o.id AND g.deleted = 0)",
-            width=14,
-            text=_tag_words,
-        ),
-    ),
-    id="m.id",
-    where="1",
-    extra={"output": "o.id", "reason": "m.reason"},
-    kinds=("score", "rating", "review_item", "output_tag"),
 )
 
 
@@ -165,18 +108,8 @@ class Page(BasePage):
         self.split = QSplitter(Qt.Orientation.Horizontal)
         self.split.setChildrenCollapsible(False)
         self.split.setHandleWidth(theme.L)
-        self._drawn: list[MetricPlot] = []
-        self._to_draw: list[tuple[Results, str]] = []
-        self._draw_timer = QTimer(self)
-        self._draw_timer.setInterval(0)
-        self._draw_timer.timeout.connect(self._draw_next)
-        self._columns = 0
-        self.plots = Scroller()
-        self.plots.installEventFilter(self)
-        self._grid = QGridLayout()
-        self._grid.setSpacing(theme.L)
-        self.plots.box.addLayout(self._grid)
-        self.plots.box.addStretch(1)
+        self.split.installEventFilter(self)
+        self.plots = PlotGrid()
         self.agreement = AgreementView(say("Agreement with people"))
         self.judges = JudgesView(say("Judges"))
         self.spent = SpentView(say("Time and tokens"))
@@ -185,10 +118,10 @@ class Page(BasePage):
         self.views = QStackedWidget()
         for view in (self.plots, self.agreement, self.judges, self.spent, self.bench):
             self.views.addWidget(view)
-            if view is not self.plots:
-                view.saved.connect(self._on_saved)
+            view.saved.connect(self._on_saved)
         self.split.addWidget(self.views)
-        self.behind_card = self._make_behind()
+        self.behind_card = BehindCard(self.session, self)
+        self.behind, self.outputs = self.behind_card.model, self.behind_card.outputs
         self.split.addWidget(self.behind_card)
         self.split.setStretchFactor(0, 5)
         self.split.setStretchFactor(1, 3)
@@ -298,43 +231,15 @@ class Page(BasePage):
         """The view shown."""
         return _VIEWS[self.views.currentIndex()][0]
 
-    @Slot(str)
-    def open_output(self, measure_id: str) -> None:
-        """Open the output behind a value."""
-        row = self.behind.row_of(measure_id)
-        if row >= 0:
-            OutputDialog(self, str(self.behind.row_at(row)["output"])).open()
-
-    @Slot()
-    def open_first_output(self) -> None:
-        """Open the output that is selected, or the first."""
-        chosen = self.outputs.current_id or self.behind.id_at(0)
-        if chosen:
-            self.open_output(chosen)
-
     # -- inside --------------------------------------------------------------------------
 
     def _make_table(self) -> Card:
         card = Card()
         card.setAccessibleName(say("Results by system"))
-        self.model = ResultsModel(self)
-        self.table = QTableView()
-        self.table.setAccessibleName(say("Results by system"))
-        self.table.setModel(self.model)
-        self.table.setItemDelegate(CellDelegate(self.table))
-        self.table.setProperty("role", "bare")
-        self.table.setFrameShape(QFrame.Shape.NoFrame)
-        self.table.setShowGrid(False)
-        self.table.setWordWrap(False)
-        self.table.setTabKeyNavigation(False)
-        self.table.verticalHeader().hide()
-        self.table.horizontalHeader().setHighlightSections(False)
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.table = ResultsTable(self)
+        self.model = self.table.results
         self.table.selectionModel().currentChanged.connect(self._on_cell)
         self.table.activated.connect(self._on_activated)
-        theme.notifier().changed.connect(self._fit)
         card.add(self.table)
         return card
 
@@ -369,25 +274,6 @@ class Page(BasePage):
         self.view_buttons["plots"].setChecked(True)
         self.view_buttons["bench"].hide()
         return line
-
-    def _make_behind(self) -> Card:
-        self.behind = IdTableModel(self.session, BEHIND)
-        self.behind.set_filter("0")
-        # The worst first: that is what one opens this list for.
-        self.behind.sort(1, Qt.SortOrder.AscendingOrder)
-        self.outputs = IdTableView(self.behind, say("Outputs behind the number"))
-        self.outputs.horizontalHeader().setSortIndicator(1, Qt.SortOrder.AscendingOrder)
-        self.outputs.opened.connect(self.open_output)
-        card = Card()
-        card.setAccessibleName(say("Outputs"))
-        self.behind_label = ElidedLabel(say("Outputs"))
-        self.behind_label.setProperty("role", "overline")
-        card.add(self.behind_label)
-        card.add(self.outputs, 1)
-        self.open_button = Button(say("Open the output"), icon="open")
-        self.open_button.clicked.connect(self.open_first_output)
-        card.add(self.open_button)
-        return card
 
     @Slot()
     def _on_split(self) -> None:
@@ -434,11 +320,10 @@ class Page(BasePage):
         """Nothing of the results while the person works blind and has something to judge."""
         self._blank = True
         self.model.show(Results())
-        self._draw(Results())
+        self.plots.show_results(Results())
         for view in (self.agreement, self.judges, self.spent, self.bench):
             view.fill()
-        self.behind.set_filter("0")
-        self.behind_label.setText(say("Outputs"))
+        self.behind_card.show_nothing()
         self.base_box.clear()
         self.set_subtitle("")
         for button in (self.compare_button, self.export_button, self.report_button):
@@ -472,8 +357,8 @@ class Page(BasePage):
             self._read_view()
         self._wanted = self._wanted or self.current_cell
         self.model.show(results)
-        self._fit()
-        self._draw(results)
+        self.table.fit()
+        self.plots.show_results(results)
         self.set_subtitle(
             " · ".join(
                 (
@@ -521,43 +406,8 @@ class Page(BasePage):
             )
         )
 
-    def _draw(self, results: Results) -> None:
-        """Draw the plots one at a time: a dozen at once would be felt."""
-        clear_layout(self._grid)
-        self._drawn = []
-        self._columns = 0
-        self._to_draw = [(results, metric) for metric in reversed(results.metrics)]
-        self._draw_timer.start()
-
-    @Slot()
-    def _draw_next(self) -> None:
-        if not self._to_draw:
-            self._draw_timer.stop()
-            return
-        plot = MetricPlot(*self._to_draw.pop())
-        plot.saved.connect(self._on_saved)
-        self._drawn.append(plot)
-        if not self._columns:
-            self._arrange()
-        place = len(self._drawn) - 1
-        self._grid.addWidget(plot, place // self._columns, place % self._columns)
-
-    def _arrange(self) -> None:
-        """Two plots beside each other where there is room for their names."""
-        columns = 2 if self.plots.width() >= theme.current().px(_TWO_PLOTS) else 1
-        if columns == self._columns:
-            return
-        self._columns = columns
-        for plot in self._drawn:
-            self._grid.removeWidget(plot)
-        for place, plot in enumerate(self._drawn):
-            self._grid.addWidget(plot, place // columns, place % columns)
-        for column in range(2):
-            self._grid.setColumnStretch(column, 1 if column < columns else 0)
-
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is self.plots and event.type() == QEvent.Type.Resize:
-            self._arrange()
+        if watched is self.split and event.type() == QEvent.Type.Resize:
             self._turn()
         return super().eventFilter(watched, event)
 
@@ -567,31 +417,6 @@ class Page(BasePage):
         wanted = Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical
         if self.split.orientation() != wanted:
             self.split.setOrientation(wanted)
-
-    def _fit(self) -> None:
-        current = theme.current()
-        self.table.verticalHeader().setDefaultSectionSize(current.px(38))
-        header = self.table.horizontalHeader()
-        unit = self.table.fontMetrics().averageCharWidth()
-        names = [name for _line, name in self.model.results.systems]
-        first = max(18, min(34, max(map(len, names), default=0) + 2))
-        for column in range(self.model.columnCount()):
-            title = str(self.model.headerData(column, Qt.Orientation.Horizontal))
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
-            characters = first if column == 0 else max(_CELL_CHARACTERS, len(title) + 3)
-            if column == self.model.columnCount() - 1:
-                characters = 11
-            width = characters * unit + 16
-            if column == 0:
-                # Where room is short, the names give way before the numbers do.
-                width = min(width, max(current.px(120), round(self.table.viewport().width() * 0.4)))
-            self.table.setColumnWidth(column, width)
-        # On a small screen the table leaves room for what is under it.
-        most = 6 if self.height() > current.px(640) else 3
-        rows = min(most, max(1, self.model.rowCount()))
-        bar = self.table.horizontalScrollBar().sizeHint().height()
-        height = header.sizeHint().height() + rows * current.px(38) + bar + 6
-        self.table.setFixedHeight(height)
 
     def _select_wanted(self) -> None:
         results = self.model.results
@@ -610,9 +435,8 @@ class Page(BasePage):
         if cell is None:
             return
         line, metric = cell
-        self.behind.set_filter(*behind_filter(self.model.results.by, line, metric))
         name = self.model.results.systems[index.row()][1]
-        self.behind_label.setText(f"{measure_title(metric)} · {name}")
+        self.behind_card.show_cell(self.model.results.by, line, metric, name)
 
     @Slot(QModelIndex)
     def _on_activated(self, _index: QModelIndex) -> None:
@@ -648,33 +472,3 @@ def write_any_report(workspace: Workspace, path: Path) -> int:
     from core.report.html import write_report
 
     return write_report(workspace, path)
-
-
-def behind_filter(by: str, line: str, metric: str) -> tuple[str, list[Any]]:
-    """The condition on `BEHIND` for the outputs behind a cell.
-
-    By section, expert and rubric item the outputs are those of the whole system, since a value there
-    belongs to a part of an output.
-    """
-    system_id, _, group = line.partition("\n")
-    where, parameters = "r.system_id = ? AND m.metric = ?", [system_id, metric]
-    more = {
-        "field": "e.task_id IN (SELECT t.id FROM task t JOIN field f ON f.id = t.field_id"
-        " WHERE f.name = ?)",
-        "task": "e.task_id IN (SELECT id FROM task WHERE objective = ?)",
-        "split": "e.split = ?",
-        "prompt": "coalesce(nullif(json_extract(r.signature, '$.instruction'), ''),"
-        " nullif(json_extract(r.signature, '$.prompt'), ''), '(imported)') = ?",
-    }.get(by)
-    if more is not None:
-        return f"{where} AND {more}", [*parameters, group]
-    if by == "length":
-        low, _, high = group.removesuffix(" words").partition("-")
-        if high:
-            return f"{where} AND {WORDS} BETWEEN ? AND ?", [*parameters, int(low), int(high)]
-        return f"{where} AND {WORDS} >= ?", [*parameters, LENGTH_BOUNDS[-1]]
-    if by in ("section", "item"):
-        # Rows of items have measures of their own; show the outputs by their main score.
-        shown = metric if by == "section" else "clear"
-        return where, [system_id, shown]
-    return where, parameters
