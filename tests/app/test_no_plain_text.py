@@ -156,7 +156,7 @@ def test_no_marker_is_left_anywhere_after_a_whole_session(
     window.lock_screen.unlock_button.click()
     qtbot.waitUntil(lambda: window.session.has_workspace, timeout=LONG)
     assert "typed" in window.session.workspace.find(Task)[0].objective
-    window.show_backups()
+    window.commands.show_backups()
     qtbot.waitUntil(lambda: find_dialog(RestoreDialog) is not None, timeout=LONG)
     dialog = find_dialog(RestoreDialog)
     qtbot.waitUntil(lambda: dialog.restore_button.isEnabled(), timeout=LONG)

@@ -325,7 +325,7 @@ def test_what_was_typed_is_saved_before_somebody_else_sits_down(
     workspace, first = window.session.workspace, page.pairs.item_id
     page.pairs.comment.setPlainText("Mine, not theirs.")
     page.pairs.saver.touch()
-    window.choose_person()
+    window.commands.choose_person()
     assert workspace.get(PairItem, first).comment == "Mine, not theirs."
     other = workspace.find(Person, "name = ?", (COLLEAGUE,))[0]
     window.session.set_person(other)

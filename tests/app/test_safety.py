@@ -77,7 +77,7 @@ def test_a_backup_is_made_on_opening_and_restored_with_a_preview(
     window = opened
     qtbot.waitUntil(lambda: len(list_backups(encrypted)) == 1, timeout=LONG)
     edit(window, "New objective")
-    window.show_backups()
+    window.commands.show_backups()
     dialog = dialog_of(RestoreDialog, qtbot)
     qtbot.waitUntil(dialog.restore_button.isEnabled, timeout=LONG)
     top = dialog.tree.topLevelItem(0)
@@ -98,7 +98,7 @@ def test_back_up_now_adds_one_to_the_list(
     opened: MainWindow, encrypted: Path, qtbot: QtBot
 ) -> None:
     qtbot.waitUntil(lambda: len(list_backups(encrypted)) == 1, timeout=LONG)
-    opened.show_backups()
+    opened.commands.show_backups()
     dialog = dialog_of(RestoreDialog, qtbot)
     qtbot.waitUntil(lambda: dialog.list.count() == 1, timeout=LONG)
     edit(opened, "Another")
@@ -165,7 +165,7 @@ def test_the_passphrase_is_changed_and_a_key_file_added(
     opened: MainWindow, encrypted: Path, qtbot: QtBot, tmp_path: Path
 ) -> None:
     window = opened
-    window.change_passphrase()
+    window.commands.change_passphrase()
     dialog = dialog_of(ChangePassphraseDialog, qtbot)
     dialog.present.setText("not the passphrase")
     for field in (dialog.secret.passphrase, dialog.secret.again):
@@ -217,7 +217,7 @@ def test_history_of_a_row_shows_before_and_after_and_goes_back(
     edit(window, "Third objective")
     window.work.show_page("tasks")
     qtbot.waitUntil(lambda: window.work.current_page.place()["task"] == task_id, timeout=LONG)
-    command = next(c for c in window.commands() if c.text.startswith("History of what"))
+    command = next(c for c in window.commands.offered() if c.text.startswith("History of what"))
     command.run()
     dialog = dialog_of(HistoryDialog, qtbot)
     qtbot.waitUntil(lambda: dialog.list.count() == 3, timeout=LONG)
@@ -230,7 +230,7 @@ def test_history_of_a_row_shows_before_and_after_and_goes_back(
     qtbot.waitUntil(lambda: dialog.list.count() == 4, timeout=LONG)
     assert window.session.workspace.get(Task, task_id).objective == "Old objective"
     dialog.reject()
-    window.undo()
+    window.undoing.undo()
     qtbot.waitUntil(
         lambda: window.session.workspace.get(Task, task_id).objective == "Third objective",
         timeout=LONG,
@@ -242,7 +242,7 @@ def test_something_deleted_is_brought_back(opened: MainWindow, qtbot: QtBot) -> 
     workspace = window.session.workspace
     task = workspace.find(Task)[0]
     workspace.transact("Delete task", window.session.person_id, delete_task, task.id)
-    window.show_deleted()
+    window.commands.show_deleted()
     deleted = dialog_of(DeletedDialog, qtbot)
     qtbot.waitUntil(lambda: deleted.list.count() == 1, timeout=LONG)
     deleted.open_button.click()
@@ -284,7 +284,7 @@ def test_what_cannot_be_saved_waits_behind_the_lock(
     qtbot.waitUntil(lambda: window.stack.currentWidget() is window.work, timeout=LONG)
     page = window.work.current_page
     assert page.objective.text() == "Typed and not saved"
-    assert window._settle()
+    assert window.settle()
     assert window.session.workspace.find(Task)[0].objective == "Typed and not saved"
 
 

@@ -135,7 +135,7 @@ def test_lock_hides_everything_and_returns_to_the_place(
     make_workspace(window, qtbot, tmp_path / "s.rifugio")
     window.work.show_page("settings")
     QGuiApplication.clipboard().setText("secret text")
-    window.show_shortcuts()
+    window.commands.show_shortcuts()
     qtbot.keyClick(window, Qt.Key.Key_L, CTRL)
     if window.session.has_workspace:
         window.lock()
@@ -211,10 +211,10 @@ def test_undo_by_key_and_in_words(open_window: Make, qtbot: QtBot) -> None:
     button = window.work.bottom.undo_button
     qtbot.waitUntil(lambda: not button.isHidden())
     assert button.text() == "Undo: Edit task"
-    window.undo()
+    window.undoing.undo()
     qtbot.waitUntil(lambda: session.workspace.get(Task, task.id) == task)
     qtbot.waitUntil(button.isHidden)
-    window.redo()
+    window.undoing.redo()
     qtbot.waitUntil(lambda: session.workspace.get(Task, task.id).objective == "Other")
 
 
@@ -236,13 +236,13 @@ def test_rail_counts_what_waits_before_the_queue_was_opened(
 
 def test_palette_runs_what_is_typed(open_window: Make, qtbot: QtBot) -> None:
     window = open_window()
-    window.show_palette()
+    window.commands.show_palette()
     palette = find_dialog(Palette)
     assert isinstance(palette, Palette)
     qtbot.keyClicks(palette.field, "go settings")
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert window.work.current == "settings"
-    assert {command.text for command in window.commands()} >= {"Undo", "Quit", "Go to Queue"}
+    assert {command.text for command in window.commands.offered()} >= {"Undo", "Quit", "Go to Queue"}
 
 
 def test_help_has_a_topic_for_every_page(open_window: Make, qtbot: QtBot) -> None:
@@ -250,7 +250,7 @@ def test_help_has_a_topic_for_every_page(open_window: Make, qtbot: QtBot) -> Non
     assert {entry.name for entry in PAGES} <= topics
     window = open_window()
     window.work.show_page("models")
-    window.show_help()
+    window.commands.show_help()
     shown = find_dialog(HelpWindow)
     assert isinstance(shown, HelpWindow)
     assert "licence" in shown.text.toPlainText()
@@ -259,7 +259,7 @@ def test_help_has_a_topic_for_every_page(open_window: Make, qtbot: QtBot) -> Non
 
 def test_another_person_takes_over(open_window: Make, qtbot: QtBot) -> None:
     window = open_window()
-    window.choose_person()
+    window.commands.choose_person()
     dialog = find_dialog(PersonDialog)
     assert isinstance(dialog, PersonDialog)
     qtbot.waitUntil(lambda: dialog.people.count() > 1)
@@ -272,7 +272,7 @@ def test_another_person_takes_over(open_window: Make, qtbot: QtBot) -> None:
 
 def test_a_key_is_changed_in_the_editor(open_window: Make, qtbot: QtBot) -> None:
     window = open_window()
-    window.show_shortcuts()
+    window.commands.show_shortcuts()
     editor = find_dialog(ShortcutEditor)
     assert isinstance(editor, ShortcutEditor)
     editor.table.selectRow(2)
@@ -294,7 +294,7 @@ def test_theme_and_size_change_while_it_runs(
     window = open_window()
     window.session.update_settings(theme=name, text_scale=125)
     assert qapp.font().pixelSize() == round(14 * 1.25)
-    window.smaller_text()
+    window.commands.smaller_text()
     assert window.session.settings.text_scale == 100
 
 
