@@ -154,7 +154,7 @@ class KeptList(QListView):
 
     # -- Qt ------------------------------------------------------------------------------
 
-    def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:
+    def currentChanged(self, current: AnyIndex, previous: AnyIndex) -> None:
         super().currentChanged(current, previous)
         if not self._silent:
             self.current_changed.emit(self.current_id)
