@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from core.checklists.spans import find_spans
+from core.checklists.spans import place_answer
 from core.checklists.verbs import (
     Target,
     checklist_items,
@@ -115,14 +115,7 @@ def _texts(reads: Reads, checklist: Checklist) -> dict[str, str]:
 def _fields(text: str, said: str) -> dict[str, Any]:
     if is_na(said):
         return {"state": "na", "text": "", "start": -1, "end": -1}
-    spans = find_spans(text, said)
-    return {
-        "state": "filled",
-        "text": said.strip(),
-        "start": spans[0].start if spans else -1,
-        "end": spans[0].end if spans else -1,
-        "check": {"spans": [[span.start, span.end] for span in spans]},
-    }
+    return {"state": "filled", "text": said.strip(), **place_answer(text, said)}
 
 
 def _output_of(reads: Reads, run_id: str, example_id: str) -> str:

@@ -3,7 +3,8 @@
 As in the paper the model plays an expert, gets the items of a group together, and answers N/A where the
 text says nothing. Items with fixed answers are chosen by probability, all at once from the text's one
 evaluation. Whatever fails, an item at a time is unscored with its reason, the rest stands, and calling
-again does only what is missing.
+again does only what is missing. Small models like to give the question back instead of an answer: that
+counts as none.
 
 Source: Ruan et al., 'ExpertLongBench' (2025), checklist extraction.
 """
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.checklists.asking import choose_each, describe_error, is_close, is_refusal
-from core.checklists.spans import best_sentence, find_spans
+from core.checklists.spans import best_sentence, find_span, place_answer
 from core.checklists.verbs import (
     Target,
     checklist_items,
@@ -72,7 +73,7 @@ def mapper_signature(generator: TextGenerator, *, grouped: bool) -> dict[str, An
         "prompts": {name: prompt_hash(name)[:12] for name in prompts},
         "grouped": grouped,
         "temperature": 0,
-        "version": 1,
+        "version": 2,
     }
 
 
@@ -145,9 +146,13 @@ def group_items(
     return groups
 
 
-def answer_grammar(count: int) -> str:
-    """A GBNF grammar of a JSON object with the keys "1" to "count", in order, and texts as values."""
-    members = ' "," ws '.join(f'"\\"{number}\\":" ws value' for number in range(1, count + 1))
+def answer_grammar(titles: Sequence[str]) -> str:
+    """A GBNF grammar of a JSON object with the keys '1. Title' and so on, in order, and texts as values.
+
+    A key that says what is asked, right before its value, keeps a model at the item better than a number.
+    """
+    keys = [json.dumps(f"{n}. {_key(title)}") for n, title in enumerate(titles, 1)]
+    members = ' "," ws '.join(f"{json.dumps(f'{key}:')} ws value" for key in keys)
     return (
         f'root ::= "{{" ws {members} ws "}}"\n'
         'value ::= "\\"" char* "\\""\n'
@@ -176,7 +181,7 @@ def read_group_answer(answer: str, count: int) -> dict[int, str]:
             if number and text is not None and 1 <= int(number[1]) <= count:
                 found[int(number[1])] = text
         return found
-    for match in re.finditer(r'"(\d+)"\s*:\s*("(?:[^"\\]|\\.)*")', answer):
+    for match in re.finditer(r'"(\d+)(?:\.[^"]*)?"\s*:\s*("(?:[^"\\]|\\.)*")', answer):
         if 1 <= int(match[1]) <= count:
             try:
                 found[int(match[1])] = json.loads(match[2], strict=False)
@@ -232,17 +237,19 @@ class _Asker:
             answer = self._generate(
                 render_prompt(GROUP_PROMPT, {**self._values, "items": group}),
                 len(group) * _TOKENS_AN_ITEM,
-                answer_grammar(len(group)),
+                answer_grammar([item.title for item in group]),
             )
         except ModelError:
             # One by one it will be seen which item is to blame.
             return []
         found = read_group_answer(answer[0], len(group))
-        # What is empty or refused, even in well-formed JSON, is asked again by itself.
+        # What is empty, refused or the question again, even in well-formed JSON, is asked again by itself.
         return [
             self._filled(item, found[number])
             for number, item in enumerate(group, 1)
-            if found.get(number, "").strip() and not is_refusal(found[number])
+            if found.get(number, "").strip()
+            and not is_refusal(found[number])
+            and not _repeats(group, found[number], self._text)
         ]
 
     def _ask_one(self, item: RubricItem) -> _Answer:
@@ -259,6 +266,8 @@ class _Asker:
             return _unscored(item, "The model answered with nothing.")
         if is_refusal(text):
             return _unscored(item, f"The model refused: '{' '.join(text.split())[:80]}'.")
+        if _repeats([item], text, self._text):
+            return _unscored(item, "The model repeated the question.")
         return self._filled(item, text)
 
     def _pick(self, items: Sequence[RubricItem]) -> None:
@@ -303,18 +312,10 @@ class _Asker:
     def _filled(self, item: RubricItem, text: str) -> _Answer:
         if is_na(text) or re.fullmatch(r"(?i)\W*N/A\W.*", text.strip()):
             return _Answer(item.id, _na(None, {}))
-        spans = find_spans(self._text, text)
+        place = place_answer(self._text, text)
         return _Answer(
             item.id,
-            {
-                "state": "filled",
-                "text": text.strip(),
-                "start": spans[0].start if spans else -1,
-                "end": spans[0].end if spans else -1,
-                "probability": None,
-                "reason": "",
-                "check": {"spans": [[span.start, span.end] for span in spans]},
-            },
+            {"state": "filled", "text": text.strip(), "probability": None, "reason": "", **place},
         )
 
     def _generate(
@@ -386,6 +387,29 @@ def _na(probability: float | None, check: Mapping[str, Any]) -> dict[str, Any]:
 def _unscored(item: RubricItem, reason: str) -> _Answer:
     fields = {**_na(None, {}), "state": "unscored", "reason": reason}
     return _Answer(item.id, fields)
+
+
+def _repeats(items: Sequence[RubricItem], answer: str, text: str) -> bool:
+    """Whether an answer is what was asked, and does not stand in the text as well."""
+    said = _bare(answer)
+    asked = {
+        _bare(words)
+        for item in items
+        for words in (item.title, item.description, f"{item.title}: {item.description}")
+    }
+    if said not in asked:
+        return False
+    span = find_span(text, answer)
+    return span is None or span.likeness < 1.0
+
+
+def _bare(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def _key(title: str) -> str:
+    """A title as a JSON key: one line without quotation marks and backslashes."""
+    return " ".join(title.replace('"', "'").replace("\\", "/").split())
 
 
 def _without_preface(text: str, item: RubricItem) -> str:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 #: Similarity (0 to 1) from which a stretch of text counts as what an answer was taken from.
 LEAST_LIKE = 0.8
+#: Share of a reworded answer's words that the sentence it is traced to has, at least.
+LEAST_SHARED = 0.5
 _SHORTEST_FUZZY = 8
 _PIECES = re.compile(r"\s*(?:;|\n|(?<=[.!?])\s)\s*")
 
@@ -67,17 +71,53 @@ def find_spans(text: str, answer: str) -> list[Span]:
     return [span for span in dict.fromkeys(found) if span is not None]
 
 
-def best_sentence(text: str, query: str) -> Span | None:
-    """The sentence that shares most words with a query; None when it shares hardly any."""
+def best_sentence(text: str, query: str, *, least: float = 0.34) -> Span | None:
+    """The sentence that shares most words with a query; None when it has less than ``least`` of them."""
     from core.nli.support import find_sentences
 
+    return _best_of(text, find_sentences(text), query, least)
+
+
+def nearest_spans(text: str, answer: str) -> list[Span]:
+    """The sentences that a reworded answer is likest, part by part; none where words hardly agree."""
+    from core.nli.support import find_sentences
+
+    sentences = find_sentences(text)
+    found = [
+        _best_of(text, sentences, piece, LEAST_SHARED)
+        for piece in _PIECES.split(answer)
+        if len(piece.strip(" .-•")) >= 3
+    ]
+    return [span for span in dict.fromkeys(found) if span is not None]
+
+
+def place_answer(text: str, answer: str) -> dict[str, Any]:
+    """The fields of an entry that say where an answer stands in its text.
+
+    ``check`` has the stretches as 'spans', and 'near' where the answer is only worded like them.
+    """
+    spans = find_spans(text, answer)
+    check: dict[str, Any] = {}
+    if not spans:
+        spans = nearest_spans(text, answer)
+        if spans:
+            check["near"] = True
+    check["spans"] = [[span.start, span.end] for span in spans]
+    return {
+        "start": spans[0].start if spans else -1,
+        "end": spans[0].end if spans else -1,
+        "check": check,
+    }
+
+
+def _best_of(
+    text: str, sentences: Sequence[tuple[int, int]], query: str, least: float
+) -> Span | None:
     wanted = _words(query)
-    if not wanted:
-        return None
     best: Span | None = None
-    for start, end in find_sentences(text):
+    for start, end in sentences if wanted else ():
         share = len(wanted & _words(text[start:end])) / len(wanted)
-        if share >= 0.34 and (best is None or share > best.likeness):
+        if share >= least and (best is None or share > best.likeness):
             best = Span(start, end, round(share, 4))
     return best
 
@@ -115,5 +155,7 @@ _STOP = frozenset(
 
 def _words(text: str) -> set[str]:
     return {
-        word for word in re.findall(r"\w+", text.casefold()) if len(word) > 2 and word not in _STOP
+        word
+        for word in re.findall(r"\w+", text.casefold())
+        if (len(word) > 2 and word not in _STOP) or word.isdigit()
     }

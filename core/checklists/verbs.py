@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.checklists.spans import find_spans
+from core.checklists.spans import place_answer
 from core.errors import ConflictError, UsageError
 from core.ids import new_id
 from core.metrics.clear import is_na
@@ -196,19 +196,16 @@ def write_entry(tx: Transaction, checklist_id: str, item_id: str, text: str) -> 
     checklist = tx.get(Checklist, checklist_id)
     if is_na(text):
         return mark_entry(tx, checklist_id, item_id, "na")
-    spans = find_spans(text_of(tx, target_of(checklist)), text)
     return set_entry(
         tx,
         checklist_id,
         item_id,
         state="filled",
         text=text.strip(),
-        start=spans[0].start if spans else -1,
-        end=spans[0].end if spans else -1,
         reason="",
         probability=None,
         edited=_is_edit(checklist),
-        check={"spans": [[span.start, span.end] for span in spans]},
+        **place_answer(text_of(tx, target_of(checklist)), text),
     )
 
 

@@ -18,7 +18,12 @@ from core.checklists.judging import (
     judge_with_model,
     record_verdict,
 )
-from core.checklists.mapping import group_items, map_with_model, read_group_answer
+from core.checklists.mapping import (
+    answer_grammar,
+    group_items,
+    map_with_model,
+    read_group_answer,
+)
 from core.checklists.scores import (
     Judge,
     count_close,
@@ -31,7 +36,7 @@ from core.checklists.scores import (
     samples_of,
     task_score,
 )
-from core.checklists.spans import find_span, find_spans
+from core.checklists.spans import find_span, find_spans, place_answer
 from core.checklists.verbs import Target
 from core.errors import ConflictError, ModelError, UsageError, WorkerDiedError
 from core.people import add_person
@@ -41,7 +46,7 @@ from core.ports import (
     GenerationRequest,
     Message,
 )
-from core.rubrics.verbs import add_rubric, add_rubric_item, rubric_items
+from core.rubrics.verbs import add_rubric, add_rubric_item, edit_rubric_item, rubric_items
 from core.runs.verbs import add_imported_output, add_system
 from core.storage import Transaction, Workspace
 from core.storage.undo import undo
@@ -185,6 +190,20 @@ def test_what_is_not_in_the_text_has_no_span() -> None:
     assert find_span("x", " ") is None
 
 
+def test_a_reworded_answer_is_traced_to_the_sentence_it_is_likest() -> None:
+    text = "Mr White is a 58-year-old male. He takes lisinopril 20 mg a day. Lungs are clear."
+    place = place_answer(text, "The patient is 58 years old; daily lisinopril of 20 mg.")
+    found = [text[start:end] for start, end in place["check"]["spans"]]
+    assert found == [
+        "Mr White is a 58-year-old male.",
+        "He takes lisinopril 20 mg a day.",
+    ]
+    assert place["check"]["near"]
+    assert text[place["start"] : place["end"]] == found[0]
+    assert "near" not in place_answer(text, "lisinopril 20 mg")["check"]
+    assert place_answer(text, "chronic kidney disease")["start"] == -1
+
+
 def test_parts_of_a_list_are_found_one_by_one() -> None:
     spans = find_spans(
         "Mother: diabetes. Uncle healthy. Father: gout.", "Mother: diabetes; Father: gout"
@@ -275,6 +294,39 @@ def test_each_failure_is_one_items_and_a_retry_asks_only_for_it(case: Case) -> N
     assert verbs.entries_of(case.workspace, checklist.id)[case.items["Onset"].id].text == (
         "three days ago"
     )
+
+
+def test_the_question_given_back_is_no_answer(case: Case) -> None:
+    case.do(edit_rubric_item, case.items["Plan"].id, description="What is to be done next.")
+    # In the group an item's words stand under another, and alone again: that item is unscored.
+    mapper = ScriptedMapper(
+        group_answer=json.dumps(
+            {"1. Onset": "three days ago", "2": "Plan: What is to be done next.", "3": "onset"}
+        ),
+        texts={"Drugs": "ramipril 10 mg daily", "Plan": "What is to be done next"},
+    )
+    checklist = map_with_model(case.workspace, case.output_target, mapper)
+    entries = verbs.entries_of(case.workspace, checklist.id)
+    assert mapper.asked == ["group", "Drugs", "Plan", "Family", "Doses"]
+    assert entries[case.items["Drugs"].id].text == "ramipril 10 mg daily"
+    plan = entries[case.items["Plan"].id]
+    assert (plan.state, plan.reason) == ("unscored", "The model repeated the question.")
+
+
+def test_a_title_that_stands_in_the_text_is_an_answer(case: Case) -> None:
+    case.do(edit_rubric_item, case.items["Family"].id, title="married")
+    mapper = ScriptedMapper(texts={"married": "Married"})
+    checklist = map_with_model(case.workspace, case.output_target, mapper)
+    entry = verbs.entries_of(case.workspace, checklist.id)[case.items["Family"].id]
+    assert (entry.state, OUTPUT[entry.start : entry.end]) == ("filled", "married")
+
+
+def test_keys_of_a_group_say_what_is_asked() -> None:
+    grammar = answer_grammar(["Age", 'The "real"\nreason'])
+    assert r'"\"1. Age\":" ws value' in grammar
+    assert "2. The 'real' reason" in grammar
+    # Cut off in the second value, the first is read.
+    assert read_group_answer('{"1. Age": "58", "2. The', 2) == {1: "58"}
 
 
 def test_what_a_person_corrected_is_kept_and_marked(case: Case) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -313,9 +314,12 @@ class Mapper(FakeGenerator):
     def generate(self, request: GenerationRequest, **_: Any) -> Generation:
         prompt = request.messages[-1].content
         if request.grammar is not None:
-            count = request.grammar.count(" ws value")
-            assert request.grammar == answer_grammar(count)
-            return Generation(text=json.dumps({str(n): WORDS[n - 1] for n in range(1, count + 1)}))
+            lines = re.findall(r"^(\d+)\. ([^:(\n]+)", prompt, re.MULTILINE)
+            titles = [title.strip() for _, title in lines]
+            assert request.grammar == answer_grammar(titles)
+            return Generation(
+                text=json.dumps({f"{n}. {t}": WORDS[n - 1] for n, t in enumerate(titles, 1)})
+            )
         return Generation(text=prompt.rsplit("Item: ", 1)[-1].split("\n")[0])
 
     def choose(self, messages: Sequence[Message], options: Sequence[str]) -> Choice:
