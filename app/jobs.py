@@ -208,12 +208,18 @@ class Jobs(QObject):
         self._pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="rifugio-job")
         self._long_pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="rifugio-long")
         self._long: list[LongJob] = []
+        self._under_way = 0
         self._closed = False
 
     @property
     def long_jobs(self) -> tuple[LongJob, ...]:
         """Long jobs under way, oldest first."""
         return tuple(self._long)
+
+    @property
+    def idle(self) -> bool:
+        """Whether everything that was begun, long or short, has come home."""
+        return not self._under_way and not self._long
 
     def run(self, owner: QObject | None, function: Callable[..., T], *args: Any) -> Pending[T]:
         """Run something short off the UI thread."""
@@ -222,9 +228,13 @@ class Jobs(QObject):
     def watch(self, owner: QObject | None, future: Future[T]) -> Pending[T]:
         """Bring a future's outcome home, such as the writer thread's."""
         pending: Pending[T] = Pending(owner)
-        future.add_done_callback(
-            lambda done: self.dispatcher.post(lambda: pending.settle(done, self._show_error))
-        )
+        self._under_way += 1
+
+        def come_home(done: Future[T]) -> None:
+            self._under_way -= 1
+            pending.settle(done, self._show_error)
+
+        future.add_done_callback(lambda done: self.dispatcher.post(lambda: come_home(done)))
         return pending
 
     def start(

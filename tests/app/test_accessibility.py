@@ -25,6 +25,7 @@ from app.theme import contrast
 from app.widgets.basics import ElidedLabel
 from app.windows.main import MainWindow
 from core.settings import Settings
+from tests.event_loop import spin
 
 Open = Callable[..., MainWindow]
 SIZES = {"wide": (1440, 900), "narrow": (1100, 700)}
@@ -45,9 +46,22 @@ def each_page(window: MainWindow, qtbot: QtBot) -> Iterator[str]:
     """Show every page in turn, with what it has read."""
     for entry in PAGES:
         window.work.show_page(entry.name)
-        qtbot.waitUntil(lambda: not window.session.jobs.long_jobs)
-        qtbot.wait(120)
+        settle(window, qtbot)
         yield entry.name
+
+
+def settle(window: MainWindow, qtbot: QtBot) -> None:
+    """Wait until all that a page asked for has come home, and what came has its room.
+
+    What comes home may ask for more; a fixed time measures a page half laid out where the machine is busy.
+    """
+    jobs = window.session.jobs
+    for _round in range(20):
+        qtbot.waitUntil(lambda: jobs.idle)
+        spin(20)
+        if jobs.idle:
+            return
+    raise AssertionError("the page never comes to rest")
 
 
 def describe(widget: QWidget) -> str:
