@@ -28,15 +28,28 @@ class EdgeItem(QGraphicsItem):
         self.in_path = False
         self.chosen = False
         self._path = QPainterPath()
+        self._box = QRectF()
         self._arrow = QPolygonF()
+        #: Where it was last drawn through; None before it was.
+        self.bends: Sequence[tuple[float, float]] | None = None
         self.start, self.end = QPointF(), QPointF()
         self.setZValue(5)
         self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
 
-    def run(self, start: QRectF, end: QRectF, bends: Sequence[QPointF]) -> None:
+    def show_link(self, before: str, after: str, suggested: str, *, shortcut: bool) -> None:
+        """Take over a dependency's content."""
+        if (before, after) != (self.before, self.after):
+            self.before, self.after, self.bends = before, after, None
+        if (suggested, shortcut) != (self.suggested, self.shortcut):
+            self.suggested, self.shortcut = suggested, shortcut
+            self.update()
+
+    def run(self, start: QRectF, end: QRectF, bends: Sequence[tuple[float, float]]) -> None:
         """Draw it between two cards, through the bends."""
         self.prepareGeometryChange()
-        self._path, tip, direction = route(start, end, bends)
+        self.bends = bends
+        self._path, tip, direction = route(start, end, [QPointF(x, y) for x, y in bends])
+        self._box = self._path.boundingRect().adjusted(-14, -14, 14, 14)
         first = self._path.elementAt(0)
         self.start, self.end = QPointF(first.x, first.y), tip
         side = QPointF(-direction.y(), direction.x())
@@ -59,7 +72,7 @@ class EdgeItem(QGraphicsItem):
     # -- Qt ------------------------------------------------------------------------------
 
     def boundingRect(self) -> QRectF:
-        return self._path.boundingRect().adjusted(-14, -14, 14, 14)
+        return self._box
 
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None

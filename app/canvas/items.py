@@ -55,6 +55,7 @@ class StepItem(QGraphicsItem):
         self.hovered = False
         self.current = False
         self._lines: tuple[str, ...] = ("",)
+        self._shown: tuple[str, int, str, int] | None = None
         #: The card itself, around the item's position.
         self.body = QRectF(-cards.WIDTH / 2, -20, cards.WIDTH, 40)
         self.setFlags(
@@ -65,17 +66,22 @@ class StepItem(QGraphicsItem):
         self.setAcceptHoverEvents(True)
         self.setZValue(10)
 
-    def show_step(self, text: str, number: int, suggested: str, issues: int) -> None:
-        """Take over a step's content."""
+    def show_step(self, text: str, number: int, suggested: str, issues: int) -> bool:
+        """Take over a step's content; whether the card has another size now."""
+        if (text, number, suggested, issues) == self._shown:
+            return False
+        self._shown = (text, number, suggested, issues)
+        height = self.body.height()
         if text != self.text:
             self.prepareGeometryChange()
             self.text = text
             self._lines = cards.wrap_text(text)
-            width, height = cards.card_size(text)
-            self.body = QRectF(-width / 2, -height / 2, width, height)
+            width, tall = cards.card_size(text)
+            self.body = QRectF(-width / 2, -tall / 2, width, tall)
+            self.setToolTip(text if len(self._lines) >= cards.MOST_LINES else "")
         self.number, self.suggested, self.issues = number, suggested, issues
-        self.setToolTip(text if len(self._lines) >= cards.MOST_LINES else "")
         self.update()
+        return self.body.height() != height
 
     @property
     def handle(self) -> QPointF:

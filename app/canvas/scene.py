@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 
@@ -13,6 +13,7 @@ from app import theme
 from app.canvas.curves import DraftEdge, EdgeItem
 from app.canvas.document import GraphDocument
 from app.canvas.items import GroupItem, StepItem
+from app.canvas.reading import Place
 from core.graphs.model import StepGraph
 
 GRID = 8.0
@@ -37,6 +38,8 @@ class GraphScene(QGraphicsScene):
         self.crowded = False
         self._quiet = False
         self._content: QRectF | None = None
+        #: Cards whose size changed since the curves were last drawn.
+        self._resized: set[str] = set()
         self.setSceneRect(-_MARGIN, -_MARGIN, 2 * _MARGIN, 2 * _MARGIN)
         self.draft = DraftEdge()
         self.draft.hide()
@@ -75,12 +78,13 @@ class GraphScene(QGraphicsScene):
             if card is None:
                 card = self.cards[step.id] = StepItem(step.id)
                 self.addItem(card)
-            card.show_step(
+            if card.show_step(
                 step.text,
                 graph.numbers[step.id],
                 step.suggested,
                 len(self.document.issues.get(step.id, ())),
-            )
+            ):
+                self._resized.add(step.id)
 
     def _sync_links(self, graph: StepGraph) -> None:
         shortcuts = graph.shortcuts
@@ -96,9 +100,9 @@ class GraphScene(QGraphicsScene):
             if curve is None:
                 curve = self.curves[link.id] = EdgeItem(link.id, link.before_id, link.after_id)
                 self.addItem(curve)
-            curve.before, curve.after = link.before_id, link.after_id
-            curve.suggested = link.suggested
-            curve.shortcut = link.id in shortcuts
+            curve.show_link(
+                link.before_id, link.after_id, link.suggested, shortcut=link.id in shortcuts
+            )
             self._at[link.before_id].append(curve)
             self._at[link.after_id].append(curve)
 
@@ -107,17 +111,21 @@ class GraphScene(QGraphicsScene):
             self.removeItem(items.pop(key))  # type: ignore[arg-type]
 
     def move_all(self) -> None:
-        """Put every card where the document says, and its curves after it."""
+        """Put every card where the document says, and after it the curves that this touches."""
         self._content = None
         was, self._quiet = self._quiet, True
         snapping, self.snapping = self.snapping, False
+        moved, self._resized = self._resized, set()
         for step_id, card in self.cards.items():
             place = self.document.places.get(step_id)
             if place is not None and (card.x(), card.y()) != place:
                 card.setPos(*place)
+                moved.add(step_id)
         self._quiet, self.snapping = was, snapping
         for curve in self.curves.values():
-            self._run(curve)
+            bends = self.document.route(curve.before, curve.after)
+            if curve.bends != bends or curve.before in moved or curve.after in moved:
+                self._run(curve, bends)
         self._frame_groups()
         self._fit_scene()
 
@@ -129,7 +137,7 @@ class GraphScene(QGraphicsScene):
         self.document.places[step_id] = (card.x(), card.y())
         self._content = None
         for curve in self._at.get(step_id, ()):
-            self._run(curve)
+            self._run(curve, self.document.route(curve.before, curve.after))
         graph = self.document.graph
         if graph is not None and graph.by_id[step_id].group_id:
             self._frame_groups()
@@ -138,9 +146,8 @@ class GraphScene(QGraphicsScene):
         """The nearest point of the grid."""
         return QPointF(round(point.x() / GRID) * GRID, round(point.y() / GRID) * GRID)
 
-    def _run(self, curve: EdgeItem) -> None:
+    def _run(self, curve: EdgeItem, bends: Sequence[Place]) -> None:
         start, end = self.cards[curve.before], self.cards[curve.after]
-        bends = [QPointF(x, y) for x, y in self.document.route(curve.before, curve.after)]
         curve.run(start.body.translated(start.pos()), end.body.translated(end.pos()), bends)
 
     def _frame_groups(self) -> None:

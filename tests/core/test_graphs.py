@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.errors import ConflictError, KnownError, NotFoundError, UsageError
+from core.exchange.demo import fill_demo
 from core.graphs import links, suggestions, verbs
 from core.graphs.hints import hint_graph
 from core.graphs.layout import count_crossings, lay_out
@@ -525,6 +526,13 @@ def test_the_samples_are_sound(workspace: Workspace) -> None:
         assert graph.shortcuts == frozenset(), graph.graph.task
     splits = {graph.split for graph in workspace.find(TaskGraph)}
     assert splits == {"train", "validation", "test"}
+
+
+def test_the_demo_has_one_graph_and_the_samples_come_once(workspace: Workspace) -> None:
+    assert workspace.transact("Demo", "", fill_demo).value.added["graph"] == 1
+    assert len(workspace.transact("Fill", "", fill_graphs).value.ids) == 9
+    assert workspace.transact("Fill", "", fill_graphs).value.ids == []
+    assert workspace.count(TaskGraph) == 10
 
 
 @settings(max_examples=60)

@@ -48,6 +48,7 @@ def list_commands(page: Page) -> list[Command]:
     keys = page.session.shortcuts
     made = [
         Command(say("New graph"), page.show_new, keys.hint("new"), page.title),
+        Command(say("Add the sample graphs"), page.add_samples, "", page.title),
         Command(say("Import graphs"), page.show_import, keys.hint("graphs.import"), page.title),
     ]
     if page.document.graph is not None:

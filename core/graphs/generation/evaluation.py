@@ -1,6 +1,7 @@
 """How well a model understands tasks: every method on every gold graph, a table with intervals.
 
 Steps are generated from the task alone; dependencies between the gold graph's own steps, as published.
+A line takes them in the order of the gold list; every other way is given them shuffled with the seed.
 Each result is a graph of its own with its scores, written as it comes, so that a run goes on where it
 stopped. The scorer that filters steps never saw the task it judges.
 """
@@ -10,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+
+import numpy as np
 
 from core.errors import Cancelled, ConflictError, KnownError, ModelError, NotFoundError, UsageError
 from core.graphs.comparison import (
@@ -304,16 +307,21 @@ class _Runner:
     def _edges(self, unit: Unit, gold: StepGraph, steps: list[str]) -> list[tuple[int, int]]:
         spec = self.job.spec
         assumption = describe_assumptions(gold.graph.assumptions) if unit.assumption else ""
-        return generate_edges(
+        order = list(range(len(steps)))
+        if unit.method != "linear":
+            # In the order of the gold list a model that always answers 'the first' would look wise.
+            order = np.random.default_rng(spec["seed"]).permutation(len(steps)).tolist()
+        found = generate_edges(
             unit.method,
             gold.graph.task,
             assumption,
-            steps,
+            [steps[number] for number in order],
             self.generator,
             shots=choose_pairs(self.golds(), gold.graph.task, seed=spec["seed"]),
             seed=spec["seed"],
             cancel=self.cancel,
         )
+        return [(order[first], order[second]) for first, second in found]
 
     def _write(
         self,
@@ -336,6 +344,7 @@ class _Runner:
             signature = edges_signature(
                 unit.method, self.generator, assumption=unit.assumption, seed=seed
             )
+            signature += "|order:" + ("given" if unit.method == "linear" else "shuffled")
         made = {
             "job": self.job.id,
             "part": unit.part,
