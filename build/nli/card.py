@@ -304,8 +304,8 @@ def _training_lines(training: Mapping[str, Any]) -> list[str]:
             f"{run['pairs_seen']:,} pairs drawn from {run['pairs_in_training_set']:,} "
             f"({run['epochs']} epochs) in {run['steps']:,} steps and {run['minutes']} minutes "
             f"on {run['threads']} processor core(s); peak rate {run['rate']}; pairs cut at "
-            f"{run['longest']} tokens; dropout {run['dropout']}; seed {run['seed']}. The checkpoint of "
-            "least dev loss was kept:",
+            f"{run['longest']} tokens; dropout {run.get('dropout', 0.0)}; seed {run['seed']}. The "
+            "checkpoint of least dev loss was kept:",
             "",
             "| share of the time | pairs seen | dev log loss |",
             "|---|---|---|",
