@@ -125,19 +125,34 @@ class SaveLabel(Label):
 
 
 class ProseEditor(ReadingText):
-    """A field for running text in the reading face. Esc leaves it, Tab goes on."""
+    """A field for running text in the reading face. Esc leaves it, Tab goes on.
+
+    Parameters
+    ----------
+    lines, most
+        How many lines it has room for at first; with ``most`` it grows with its text up to so many.
+    """
 
     edited = Signal()
 
     def __init__(
-        self, name: str, *, placeholder: str = "", lines: int = 4, parent: QWidget | None = None
+        self,
+        name: str,
+        *,
+        placeholder: str = "",
+        lines: int = 4,
+        most: int = 0,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(name, parent)
         self._lines = lines
+        self._most = most
         self._loading = False
         self.setProperty("role", "prose")
         self.setPlaceholderText(placeholder)
         self.textChanged.connect(self._on_text)
+        if most:
+            self.document().documentLayout().documentSizeChanged.connect(self._grow)
         self._dress()
 
     @property
@@ -176,6 +191,13 @@ class ProseEditor(ReadingText):
     def _on_text(self) -> None:
         if not self._loading:
             self.edited.emit()
+
+    def _grow(self) -> None:
+        line = round(theme.READING_LINE * theme.current().scale)
+        around = self.height() - self.viewport().height()
+        text = round(self.document().size().height())
+        least, most = (line * lines + 2 * theme.L for lines in (self._lines, self._most))
+        self.setFixedHeight(max(least, min(most, text + around)))
 
     def sizeHint(self) -> QSize:
         line = round(theme.READING_LINE * theme.current().scale)

@@ -21,7 +21,7 @@ from app.widgets.id_table import IdTableModel
 
 _PADDING = 24
 #: Characters that the column without a width of its own keeps.
-_LEAST_REST = 12
+_LEAST_REST = 16
 #: The most that columns of fixed width take of a list's width.
 _FIXED_SHARE = 0.6
 _HAS_FOCUS = QStyle.StateFlag.State_HasFocus
@@ -139,7 +139,8 @@ class IdTableView(QTableView):
         if len(wanted) < len(columns):
             room = min(room * _FIXED_SHARE, room - _LEAST_REST * unit)
         shown = sorted(wanted)
-        while len(shown) > 1 and sum(least[n] for n in shown) > room:
+        kept = 0 if len(wanted) < len(columns) else 1
+        while len(shown) > kept and sum(least[n] for n in shown) > room:
             shown.pop()
         spare = max(0.0, room - sum(least[n] for n in shown))
         more = sum(wanted[n] - least[n] for n in shown)

@@ -137,9 +137,11 @@ class ComboBox(QComboBox):
             QStyle.SubControl.SC_ComboBoxEditField,
             self,
         )
-        option.currentText = self.fontMetrics().elidedText(
-            option.currentText, Qt.TextElideMode.ElideRight, field.width() - _CLEAR
-        )
+        # As wide as its longest entry, there is nothing to cut.
+        if self.sizeAdjustPolicy() != QComboBox.SizeAdjustPolicy.AdjustToContents:
+            option.currentText = self.fontMetrics().elidedText(
+                option.currentText, Qt.TextElideMode.ElideRight, field.width() - _CLEAR
+            )
         painter = QStylePainter(self)
         painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
@@ -181,6 +183,8 @@ def _guard(box: _Box, name: str) -> _Box:
     box.setAccessibleName(name)
     box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     box.installEventFilter(_WheelGuard(box))
+    # The style sheet's padding does not reach the text of a spin box.
+    box.lineEdit().setTextMargins(theme.S, 0, 0, 0)
     return box
 
 

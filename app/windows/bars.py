@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QSizePolicy, QWidget
 
 from app import theme
 from app.jobs import LongJob
 from app.session import Session
+from app.shortcuts import Shortcuts
 from app.strings import format_bytes, format_duration, format_number, format_rate, say
 from app.widgets.basics import ElidedLabel, label
 from app.widgets.buttons import Button
 
 if TYPE_CHECKING:
     from core.storage.undo import UndoEntry
+
+#: How much width there is for the bars' words.
+Room = Literal["wide", "compact", "narrow"]
 
 
 class TopBar(QFrame):
@@ -78,24 +82,32 @@ class TopBar(QFrame):
         self._person.setAccessibleName(say("Working as {name}", name=name))
         self._person.setToolTip(say("Change who is working"))
 
-    def set_compact(self, compact: bool) -> None:
-        """Make do with less width: shorter words, keys still shown."""
-        self._palette.setText(say("Search") if compact else say("Search or run a command"))
-        self._brand.setVisible(not compact)
+    def set_room(self, room: Room) -> None:
+        """Make do with less width: shorter words, then icons; keys are shown in any case."""
+        search = say("Search or run a command") if room == "wide" else say("Search")
+        for button, words in (
+            (self._palette, search),
+            (self._lock, say("Lock")),
+            (self._help, say("Help")),
+        ):
+            button.setText("" if room == "narrow" else words)
+            button.setAccessibleName(words)
+            button.setToolTip(words if room == "narrow" else "")
+        self._brand.setVisible(room == "wide")
 
 
 class _BarButton(Button):
     """A quiet button that shows a key which the window itself listens to."""
 
-    def __init__(self, text: str, icon: str, shortcuts: object, action: str) -> None:
+    def __init__(self, text: str, icon: str, shortcuts: Shortcuts, action: str) -> None:
         super().__init__(text, "quiet", icon=icon)
         self._keys = shortcuts
         self._name = action
-        shortcuts.changed.connect(self._follow)  # type: ignore[attr-defined]
+        shortcuts.changed.connect(self._follow)
         self._follow()
 
     def _follow(self) -> None:
-        self.set_hint(self._keys.hint(self._name))  # type: ignore[attr-defined]
+        self.set_hint(self._keys.hint(self._name))
 
 
 class BottomBar(QFrame):
@@ -114,6 +126,8 @@ class BottomBar(QFrame):
         layout.setSpacing(theme.M)
         self.job_label = ElidedLabel()
         self.job_label.setProperty("role", "small")
+        # Its own width counts: a label that ignores it would lie under the bar.
+        self.job_label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.setFixedWidth(theme.current().px(160))
@@ -184,9 +198,7 @@ class BottomBar(QFrame):
         others = say(" (and {more} more)", more=more) if more else ""
         text = f"{job.label}: {count}{others}" if total or done else f"{job.label}{others}"
         self.job_label.setText(text)
-        self.job_label.setMinimumWidth(
-            min(self.job_label.sizeHint().width(), theme.current().px(360))
-        )
+        self.job_label.setMaximumWidth(theme.current().px(360))
         self._bar.setRange(0, total or 0)
         self._bar.setValue(done)
         self._bar.setAccessibleName(text)

@@ -16,24 +16,12 @@ from PySide6.QtWidgets import (
 )
 
 from app import theme
+from app.pages import PAGES
 from app.strings import say
 from core.resources import resource_path
 
-#: Order of the topics; files not named here come after.
-_ORDER = (
-    "start",
-    "queue",
-    "tasks",
-    "rubrics",
-    "examples",
-    "runs",
-    "review",
-    "results",
-    "models",
-    "settings",
-    "keys",
-    "safety",
-)
+#: Order of the topics: as in the rail, between how to start and what holds everywhere.
+_ORDER = ("start", *(entry.name for entry in PAGES), "keys", "safety")
 
 #: A topic made from the metrics themselves.
 _METRICS = "metrics"

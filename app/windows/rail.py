@@ -13,7 +13,8 @@ from app.strings import format_number
 from app.widgets.basics import Scroller, label
 from app.widgets.buttons import Button
 
-_WIDTH = 176
+#: With names, and where there is room for icons only.
+_WIDTH, _NARROW = 176, 60
 
 
 class Rail(QFrame):
@@ -27,6 +28,8 @@ class Rail(QFrame):
         self.setAccessibleName("Pages")
         self._shortcuts = shortcuts
         self._buttons: dict[str, NavButton] = {}
+        self._headings: list[QWidget] = []
+        self._compact = False
         self._group = QButtonGroup(self)
         self._group.setExclusive(True)
         outer = QVBoxLayout(self)
@@ -44,6 +47,7 @@ class Rail(QFrame):
                 heading.setContentsMargins(theme.M, theme.S, 0, 2)
                 heading.setAccessibleName(group)
                 box.addWidget(heading)
+                self._headings.append(heading)
             button = NavButton(entry)
             button.clicked.connect(self._on_click)
             button.installEventFilter(self)
@@ -68,6 +72,17 @@ class Rail(QFrame):
         """Show a number beside a page's name; None or 0 shows none."""
         self._buttons[name].set_count(count or 0)
 
+    def set_compact(self, compact: bool) -> None:
+        """Icons only; the names are in the tooltips, and spoken."""
+        if compact == self._compact:
+            return
+        self._compact = compact
+        for heading in self._headings:
+            heading.setVisible(not compact)
+        for button in self._buttons.values():
+            button.set_compact(compact)
+        self._fit()
+
     def take_focus(self) -> None:
         """Give the keyboard to the page that is shown."""
         checked = self._group.checkedButton()
@@ -75,7 +90,7 @@ class Rail(QFrame):
             checked.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _fit(self) -> None:
-        self.setFixedWidth(theme.current().px(_WIDTH))
+        self.setFixedWidth(theme.current().px(_NARROW if self._compact else _WIDTH))
         for name, button in self._buttons.items():
             hint = self._shortcuts.hint(f"page-{name}")
             button.setToolTip(f"{button.entry.title} ({hint})" if hint else button.entry.title)
@@ -115,6 +130,13 @@ class NavButton(Button):
         layout.addWidget(
             self._count, 0, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         )
+
+    def set_compact(self, compact: bool) -> None:
+        """The icon only."""
+        self.setText("" if compact else self.entry.title)
+        layout = self.layout()
+        assert layout is not None
+        layout.setContentsMargins(0, 0, theme.XS if compact else theme.M, 0)
 
     def set_count(self, count: int) -> None:
         self._count.setText(format_number(count) if count else "")

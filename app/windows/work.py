@@ -21,7 +21,8 @@ from app.windows.bars import BottomBar, TopBar
 from app.windows.queue_count import QueueCount
 from app.windows.rail import Rail
 
-_COMPACT_BELOW = 1240
+#: Narrower than this, in pixels at 100 % text, words grow shorter; then they make room for icons.
+_COMPACT_BELOW, _NARROW_BELOW = 1240, 960
 
 
 class WorkSurface(QWidget):
@@ -54,6 +55,7 @@ class WorkSurface(QWidget):
         layout.addLayout(middle, 1)
         layout.addWidget(self.bottom)
         self.rail.chosen.connect(self.choose)
+        theme.notifier().changed.connect(self._fit)
 
     @property
     def current(self) -> str:
@@ -131,6 +133,12 @@ class WorkSurface(QWidget):
         page = self.show_page(name, place if isinstance(place, dict) else None)
         focus_first(page)
 
+    def _fit(self) -> None:
+        narrow = self.width() < theme.current().px(_NARROW_BELOW)
+        compact = self.width() < theme.current().px(_COMPACT_BELOW)
+        self.top.set_room("narrow" if narrow else "compact" if compact else "wide")
+        self.rail.set_compact(narrow)
+
     def _count(self, count: object) -> None:
         page = self.sender()
         if isinstance(page, Page):
@@ -138,7 +146,7 @@ class WorkSurface(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.top.set_compact(self.width() < theme.current().px(_COMPACT_BELOW))
+        self._fit()
 
 
 class _BrokenPage(Page):

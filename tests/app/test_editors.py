@@ -64,6 +64,24 @@ def test_saves_itself_at_a_pause(stage: Stage, qtbot: QtBot) -> None:
     assert stored.notes == "hello"
 
 
+def test_a_field_grows_with_its_text_and_then_scrolls(qtbot: QtBot) -> None:
+    field = ProseEditor("Plan", lines=2, most=6)
+    qtbot.addWidget(field)
+    field.resize(400, 100)
+    field.show()
+    low = field.height()
+    field.load("One line.\n" * 4)
+    qtbot.waitUntil(lambda: field.height() > low)
+    grown = field.height()
+    assert field.verticalScrollBar().maximum() == 0
+    field.load("One line.\n" * 40)
+    qtbot.waitUntil(lambda: field.height() > grown)
+    assert field.height() < 3 * grown
+    assert field.verticalScrollBar().maximum() > 0
+    field.load("")
+    qtbot.waitUntil(lambda: field.height() == low)
+
+
 def test_flush_writes_at_once(stage: Stage, qtbot: QtBot) -> None:
     assert stage.saver.flush() is None
     qtbot.keyClicks(stage.editor, "x")

@@ -21,6 +21,7 @@ from app.windows.help import HelpWindow, help_topics
 from app.windows.main import MainWindow
 from app.windows.palette import Palette
 from app.windows.person import PersonDialog
+from app.windows.rail import NavButton
 from app.windows.shortcut_editor import ShortcutEditor
 from core.errors import ConflictError, InputError
 from core.ports import Cancellation, ProgressCallback
@@ -242,7 +243,11 @@ def test_palette_runs_what_is_typed(open_window: Make, qtbot: QtBot) -> None:
     qtbot.keyClicks(palette.field, "go settings")
     qtbot.keyClick(palette.field, Qt.Key.Key_Return)
     assert window.work.current == "settings"
-    assert {command.text for command in window.commands.offered()} >= {"Undo", "Quit", "Go to Queue"}
+    assert {command.text for command in window.commands.offered()} >= {
+        "Undo",
+        "Quit",
+        "Go to Queue",
+    }
 
 
 def test_help_has_a_topic_for_every_page(open_window: Make, qtbot: QtBot) -> None:
@@ -296,6 +301,40 @@ def test_theme_and_size_change_while_it_runs(
     assert qapp.font().pixelSize() == round(14 * 1.25)
     window.commands.smaller_text()
     assert window.session.settings.text_scale == 100
+
+
+def test_large_text_in_a_small_window_leaves_room_for_the_page(
+    open_window: Make, qtbot: QtBot
+) -> None:
+    window = open_window()
+    window.resize(1100, 700)
+    rail = window.work.rail
+    named = rail.width()
+    window.session.update_settings(text_scale=150)
+    qtbot.waitUntil(lambda: rail.width() < named)
+    buttons = rail.findChildren(NavButton)
+    assert {button.text() for button in buttons} == {""}
+    assert {button.accessibleName() for button in buttons} >= {"Tasks", "Settings"}
+    assert all(button.toolTip() for button in buttons)
+    window.session.update_settings(text_scale=100)
+    qtbot.waitUntil(lambda: rail.width() == named)
+    assert "Tasks" in {button.text() for button in buttons}
+
+
+def test_a_jobs_name_is_not_under_its_bar(open_window: Make, qtbot: QtBot) -> None:
+    window = open_window()
+    bottom = window.work.bottom
+
+    def work(*, progress: object, cancel: Cancellation) -> None:
+        while not cancel.wait(0.01):
+            pass
+
+    window.session.jobs.start(window, "Preparing the search", work)
+    qtbot.waitUntil(bottom._bar.isVisible)
+    qtbot.waitUntil(lambda: bottom.job_label.width() > 80)
+    qtbot.waitUntil(lambda: bottom._bar.x() > bottom.job_label.geometry().right())
+    window.session.jobs.cancel_all()
+    qtbot.waitUntil(lambda: not window.session.jobs.long_jobs)
 
 
 def test_an_error_is_said_in_words(open_window: Make, qtbot: QtBot) -> None:

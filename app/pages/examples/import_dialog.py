@@ -41,9 +41,12 @@ class ImportDialog(Dialog):
         )
         self.choose_button = Button(say("Choose a file"), icon="open")
         self.choose_button.clicked.connect(self._choose)
-        self.body.addLayout(row(self.choose_button, self.file_label))
+        line = row(self.choose_button, self.file_label)
+        line.setStretch(1, 1)
+        self.body.addLayout(line)
         self.preview = Scroller()
         self.preview.setMinimumHeight(theme.current().px(300))
+        self.preview.hide()
         self.body.addWidget(self.preview, 1)
         self.task_box = ComboBox(say("Task of the examples"))
         self.task_name = text_field(
@@ -100,6 +103,7 @@ class ImportDialog(Dialog):
                 format=format)
         )  # fmt: skip
         clear_layout(self.preview.box)
+        self.preview.show()
         self._mappings = {}
         ours = bool(found.records) and not (
             set(found.records[0].values) - _OWN_KEYS

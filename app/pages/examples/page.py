@@ -38,6 +38,8 @@ SOURCE = TableSource(
     search=("e.title", "t.objective"),
     kinds=("example", "task"),
 )
+#: A section longer than this scrolls in its field.
+_MOST_LINES = 24
 
 
 class Page(BasePage):
@@ -69,6 +71,7 @@ class Page(BasePage):
         self.reference_card.add(self.reference, 1)
         splitter = QSplitter(Qt.Orientation.Horizontal)
         splitter.setChildrenCollapsible(False)
+        splitter.setHandleWidth(theme.L)
         for number, part in enumerate((self.listing, self.input_card, self.reference_card)):
             splitter.addWidget(part)
             splitter.setStretchFactor(number, 3 if number == 0 else 4)
@@ -165,8 +168,7 @@ class Page(BasePage):
         self.reference_card.set_title(say("Reference"), task.objective)
         for section in example.output:
             self.reference.box.addWidget(label(section.title, "strong"))
-            lines = max(3, min(16, len(section.text) // 44 + section.text.count("\n") + 2))
-            editor = ProseEditor(section.title, lines=lines)
+            editor = ProseEditor(section.title, lines=2, most=_MOST_LINES)
             editor.load(section.text)
             editor.edited.connect(self.saver.touch)
             self._editors.append(editor)

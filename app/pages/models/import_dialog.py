@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from app import theme
 from app.strings import say
 from app.widgets.basics import label
 from app.widgets.buttons import Button
@@ -62,6 +63,8 @@ class ImportDialog(Dialog):
         self.file_button.clicked.connect(self._choose_file)
         self.folder_button = Button(say("Choose a folder …"))
         self.folder_button.clicked.connect(self._choose_folder)
+        choices.setSpacing(theme.S)
+        choices.setContentsMargins(0, 0, 0, theme.S)
         choices.addWidget(self.file_button)
         choices.addWidget(self.folder_button)
         choices.addStretch(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, Qt, QUrl, Slot
+from PySide6.QtCore import QModelIndex, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -38,6 +38,21 @@ from core.settings import models_directory
 from models.catalog import RECOMMENDATIONS, CatalogEntry, list_models, recommend
 from models.evaluation import Evaluation, read_evaluation
 from models.memory import total_memory
+
+#: Characters that a model's name keeps, and those of the other columns, the ones that matter most first.
+_NAME_CHARACTERS = 18
+_COLUMNS = ((1, 15), (4, 10), (2, 8), (3, 10))
+_PADDING = 12
+
+
+class _Table(QTableView):
+    """Tells when its width changed."""
+
+    resized = Signal()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.resized.emit()
 
 
 class Page(BasePage):
@@ -79,10 +94,6 @@ class Page(BasePage):
 
     def refresh(self, changes: Changes | None) -> None:
         run_query(self, _read_models).success(self._fill)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
 
     def place(self) -> dict[str, Any]:
         entry = self.current_entry
@@ -148,7 +159,8 @@ class Page(BasePage):
     def _make_list(self) -> Card:
         card = Card(say("On this machine"))
         self.model = CatalogueModel(self)
-        self.table = QTableView()
+        self.table = _Table()
+        self.table.resized.connect(self._fit)
         self.table.setAccessibleName(say("Models on this machine"))
         self.table.setModel(self.model)
         self.table.setItemDelegate(CellDelegate(self.table))
@@ -175,11 +187,13 @@ class Page(BasePage):
         header.setMinimumSectionSize(48)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         unit = self.table.fontMetrics().averageCharWidth()
-        # What a model is matters before its licence, which stands beside it as well.
-        self.table.setColumnHidden(3, self.width() < theme.current().px(1000))
-        for column, width in ((1, 15), (2, 8), (3, 10), (4, 10)):
+        room = self.table.viewport().width() - _NAME_CHARACTERS * unit
+        # What a model is matters before its licence and size, which stand beside it as well.
+        for column, width in _COLUMNS:
+            room -= width * unit + _PADDING
+            self.table.setColumnHidden(column, room < 0)
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
-            self.table.setColumnWidth(column, width * unit + 12)
+            self.table.setColumnWidth(column, width * unit + _PADDING)
 
     def _make_advice(self) -> Card:
         memory = total_memory()

@@ -104,7 +104,9 @@ class Page(BasePage):
         )
         self.blind_button.clicked.connect(self.set_blind)
         self.action_row.addWidget(self.blind_button)
-        self.action_row.addWidget(label(say("Blind: names hidden everywhere"), "pill"))
+        self.blind_label = label(say("Blind: names hidden everywhere"), "pill")
+        self.blind_label.hide()
+        self.action_row.addWidget(self.blind_label)
         self.action_row.addWidget(self.open_button)
         self.body.addWidget(self._make_progress())
         card = Card()
@@ -235,7 +237,6 @@ class Page(BasePage):
         self.model.set_filter(where, parameters)
 
     def _show_pairs(self, counts: PairCounts) -> None:
-        self.blind_button.setChecked(counts.blind)
         self.compare_button.setEnabled(counts.possible > 0)
         self.pairs_label.setText(
             say(
@@ -247,7 +248,6 @@ class Page(BasePage):
             if counts.total
             else say("Pairs: {possible} could be compared", possible=format_number(counts.possible))
         )
-        self.team_label.setVisible(self.team_label.isVisible() and not counts.blind)
 
     def _show_counts(self, counts: QueueCounts) -> None:
         self._counts = counts
@@ -272,7 +272,10 @@ class Page(BasePage):
                 total=format_number(team),
             )
         )
-        self.team_label.setVisible(team > counts.total)
+        # How far the others are is no mark of theirs; it is hidden all the same while one works blind.
+        self.team_label.setVisible(team > counts.total and not counts.blind)
+        self.blind_button.setChecked(counts.blind)
+        self.blind_label.setVisible(counts.blind)
         self.set_subtitle(
             say("{count} waiting for you", count=format_number(counts.open)) if counts.total else ""
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QSplitter, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from app import theme
 from app.operations import run_query, run_verb
@@ -88,11 +88,15 @@ class AdjudicateDialog(Dialog):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(say("Where people disagree"), parent, width=760)
-        self.resize(theme.current().px(1060), theme.current().px(660))
         self.pair: Disputed | None = None
         self.choice: Chosen | None = None
         self.votes_label = label("", "muted", wrap=True)
         self.body.addWidget(self.votes_label)
+        self.work = QWidget()
+        box = QVBoxLayout(self.work)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(theme.S)
+        self.work.hide()
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setChildrenCollapsible(False)
         split.setHandleWidth(theme.M)
@@ -102,7 +106,7 @@ class AdjudicateDialog(Dialog):
             card.add(reader, 1)
             split.addWidget(card)
         self.scrolling = ScrollPair(self.left, self.right)
-        self.body.addWidget(split, 1)
+        box.addWidget(split, 1)
         line = QHBoxLayout()
         line.setSpacing(theme.S)
         self._group = QButtonGroup(self)
@@ -115,13 +119,14 @@ class AdjudicateDialog(Dialog):
             self.choices[choice] = button
             line.addWidget(button)
         line.addStretch(1)
-        self.body.addLayout(line)
+        box.addLayout(line)
         self.why = ProseEditor(say("Reason"), placeholder=say("Why? (needed)"), lines=2)
         self.why.setMaximumHeight(theme.current().px(76))
-        self.body.addWidget(self.why)
+        box.addWidget(self.why)
         self.notice = Notice("", "warning")
         self.notice.hide()
-        self.body.addWidget(self.notice)
+        box.addWidget(self.notice)
+        self.body.addWidget(self.work, 1)
         self.add_button(say("Close"), self.accept)
         self.decide_button = self.add_button(say("Decide and next"), self.decide, "primary")
         self._load()
@@ -138,10 +143,12 @@ class AdjudicateDialog(Dialog):
         self._group.setExclusive(False)
         for button in self.choices.values():
             button.setChecked(False)
-            button.setEnabled(pair is not None)
         self._group.setExclusive(True)
         self.why.load("")
-        self.decide_button.setEnabled(pair is not None)
+        self.decide_button.setVisible(pair is not None)
+        if self.work.isHidden() and pair is not None:
+            self.resize(theme.current().px(1060), theme.current().px(660))
+        self.work.setVisible(pair is not None)
         if pair is None:
             self.left.set_sections(())
             self.right.set_sections(())
@@ -153,6 +160,7 @@ class AdjudicateDialog(Dialog):
                 if waiting
                 else say("People agree on every pair, or the rest is decided.")
             )
+            self.adjustSize()
             return
         left, tie, right = pair.votes
         text = say(

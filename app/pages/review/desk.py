@@ -157,6 +157,11 @@ class Desk(QWidget, Generic[V, C]):
         return self._view
 
     @property
+    def counts(self) -> C:
+        """How many items there are, as last read."""
+        return self._counts
+
+    @property
     def is_bare(self) -> bool:
         """Whether it was looked for an item and there is none."""
         return self._loaded and self._view is None

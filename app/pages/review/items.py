@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from core.review.blinding import is_blind
 from core.review.verbs import (
     REVIEWED,
     clear_rating,
@@ -34,6 +35,7 @@ class QueueCounts:
 
     mine: Mapping[str, int] = field(default_factory=dict)
     team: Mapping[str, int] = field(default_factory=dict)
+    blind: bool = False
 
     @property
     def open(self) -> int:
@@ -97,7 +99,7 @@ def count_queue(reads: Reads, person_id: str) -> QueueCounts:
         team[row["state"]] += row["n"]
         if row["mine"]:
             mine[row["state"]] += row["n"]
-    return QueueCounts(mine, team)
+    return QueueCounts(mine, team, is_blind(reads, person_id))
 
 
 def queue_ids(reads: Reads, person_id: str) -> list[tuple[str, str]]:

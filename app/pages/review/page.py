@@ -32,7 +32,13 @@ class Page(BasePage):
     kinds = tuple(dict.fromkeys((*RateDesk.kinds, *PairDesk.kinds)))
 
     def build(self) -> None:
-        self.blind_label = label(say("Blind: names hidden everywhere"), "pill")
+        self.blind_label = label(say("Names hidden"), "pill")
+        self.blind_label.setToolTip(
+            say(
+                "Which system wrote what is never shown on this page. Who works blind, as chosen in the "
+                "queue, finds Runs and Results shut as well until their judgements are in."
+            )
+        )
         self.action_row.addWidget(self.blind_label)
         self.rating = RateDesk(self.session, self.go.emit)
         self.pairs = PairDesk(self.session, self.go.emit)
@@ -137,6 +143,10 @@ class Page(BasePage):
     @Slot()
     def _show_emptiness(self) -> None:
         self.show_empty(self.desk.make_empty() if self.desk.is_bare else None)
+        blind = self.desk.counts.blind
+        self.blind_label.setText(
+            say("Blind: names hidden everywhere") if blind else say("Names hidden")
+        )
 
     # -- Qt ------------------------------------------------------------------------------
 

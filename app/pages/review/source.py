@@ -33,12 +33,14 @@ class View(Protocol):
 
 
 class Counts(Protocol):
-    """How many items a person has, and how many of them wait."""
+    """How many items a person has, how many of them wait, and whether they work blind."""
 
     @property
     def open(self) -> int: ...
     @property
     def total(self) -> int: ...
+    @property
+    def blind(self) -> bool: ...
 
 
 V = TypeVar("V", bound=View)

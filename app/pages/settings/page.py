@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QUrl, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app import theme
@@ -16,7 +16,7 @@ from app.strings import count_of, format_bytes, format_moment, say
 from app.widgets.basics import Card, Scroller, label
 from app.widgets.buttons import Button
 from app.widgets.editors import LineEditor
-from app.widgets.inputs import ComboBox, Form
+from app.widgets.inputs import ComboBox, CopyField, Form
 from core.changes import Changes, Outcome
 from core.people import rename_person
 from core.settings import data_directory, models_directory
@@ -28,6 +28,8 @@ _THEMES = (
     ("dark", "Dark"),
     ("high-contrast", "High contrast"),
 )
+#: Narrower than this, in pixels at 100 % text, the cards stand one below the other.
+_TWO_COLUMNS = 640
 _IDLE = ((1, "1 minute"), (5, "5 minutes"), (10, "10 minutes"), (30, "30 minutes"), (0, "Never"))
 
 
@@ -42,20 +44,23 @@ class Page(BasePage):
     def build(self) -> None:
         scroller = Scroller()
         self.body.addWidget(scroller)
-        grid = QGridLayout()
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setSpacing(theme.L)
-        grid.addWidget(self._make_person(), 0, 0)
-        grid.addWidget(self._make_look(), 0, 1)
-        grid.addWidget(self._make_lock(), 1, 0)
-        grid.addWidget(self._make_keys(), 1, 1)
-        grid.addWidget(self._make_safety(), 2, 0, 1, 2)
-        grid.addWidget(self._make_places(), 3, 0, 1, 2)
-        grid.setColumnStretch(0, 1)
-        grid.setColumnStretch(1, 1)
+        self._grid = QGridLayout()
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(theme.L)
+        self._cards = (
+            self._make_person(),
+            self._make_look(),
+            self._make_lock(),
+            self._make_keys(),
+            self._make_safety(),
+            self._make_places(),
+        )
+        self._grid.setColumnStretch(0, 1)
+        self._grid.setColumnStretch(1, 1)
         frame = QWidget()
         frame.setMaximumWidth(1100)
-        frame.setLayout(grid)
+        frame.setLayout(self._grid)
+        self._arrange()
         line = QHBoxLayout()
         line.addWidget(frame)
         line.addStretch(0)
@@ -70,6 +75,15 @@ class Page(BasePage):
 
     def first_focus(self) -> QWidget:
         return self.person_name
+
+    def _arrange(self) -> None:
+        """Two columns where there is room, one otherwise."""
+        wide = self.width() >= theme.current().px(_TWO_COLUMNS)
+        for number, card in enumerate(self._cards):
+            if wide and number < 4:
+                self._grid.addWidget(card, number // 2, number % 2)
+            else:
+                self._grid.addWidget(card, number + 2, 0, 1, 2)
 
     # -- cards ---------------------------------------------------------------------------
 
@@ -181,7 +195,6 @@ class Page(BasePage):
         grid = QGridLayout()
         grid.setHorizontalSpacing(theme.L)
         grid.setVerticalSpacing(theme.S)
-        self._places = []
         for place, (caption, path) in enumerate(
             (
                 (say("Settings and log"), data_directory()),
@@ -190,8 +203,7 @@ class Page(BasePage):
             )
         ):
             grid.addWidget(label(caption, "muted"), place, 0)
-            grid.addWidget(label(str(path), selectable=True), place, 1)
-            self._places.append(path)
+            grid.addWidget(CopyField(caption, str(path)), place, 1)
         grid.setColumnStretch(1, 1)
         card.add(grid)
         folder = Button(say("Show the folder"), icon="open")
@@ -328,3 +340,9 @@ class Page(BasePage):
     def _show_folder(self) -> None:
         data_directory().mkdir(parents=True, exist_ok=True)
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(data_directory())))
+
+    # -- Qt ------------------------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()

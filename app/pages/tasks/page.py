@@ -68,6 +68,7 @@ class Page(BasePage):
         self._build_form()
         splitter = QSplitter(Qt.Orientation.Horizontal)
         splitter.setChildrenCollapsible(False)
+        splitter.setHandleWidth(theme.L)
         splitter.addWidget(self.listing)
         splitter.addWidget(self.form)
         splitter.setStretchFactor(0, 2)
@@ -125,9 +126,11 @@ class Page(BasePage):
         self.objective = LineEditor(say("Objective"), placeholder=say("What is to be written?"))
         self.field = LineEditor(say("Field"), placeholder=say("Medicine, law, education …"))
         self.procedure = ProseEditor(
-            say("Procedure"), placeholder=say("The steps an expert takes."), lines=4
+            say("Procedure"), placeholder=say("The steps an expert takes."), lines=3, most=14
         )
-        self.notes = ProseEditor(say("Notes"), placeholder=say("What else matters."), lines=2)
+        self.notes = ProseEditor(
+            say("Notes"), placeholder=say("What else matters."), lines=2, most=8
+        )
         self.input_sections = SectionsEditor(say("input section"))
         self.output_sections = SectionsEditor(say("output section"))
         template = Card(say("Template"))

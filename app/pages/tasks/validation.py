@@ -141,6 +141,8 @@ class ValidationDialog(Dialog):
             field.editingFinished.connect(partial(self._comment, key))
             bar.layout().addWidget(field)  # type: ignore[union-attr]
             self.comments[key] = field
+            # Every meaning stands there already.
+            bar.anchor_label.hide()
             chart = BarChart(say("All raters: {question}", question=bar.axis.name))
             chart.hide()
             bar.layout().addWidget(chart)  # type: ignore[union-attr]

@@ -279,10 +279,10 @@ class RestoreDialog(Dialog):
                 parts = [f"{format_number(n)} {_fate(f, n)}" for f, n in fates.items()]
                 top = QTreeWidgetItem([kind_words(kind, 2).capitalize(), ", ".join(parts)])
                 rows = [found for found in preview.rows if found.kind == kind]
-                for found in rows:
-                    name = found.name or say("without a name")
-                    top.addChild(QTreeWidgetItem([name, _fate(found.fate)]))
-                if len(rows) < sum(fates.values()):
+                named = [found for found in rows if found.name]
+                for found in named:
+                    top.addChild(QTreeWidgetItem([found.name, _fate(found.fate)]))
+                if named and len(named) < sum(fates.values()):
                     top.addChild(QTreeWidgetItem([say("and others"), ""]))
                 self.tree.addTopLevelItem(top)
                 top.setExpanded(len(preview.counts) <= 3)
