@@ -13,6 +13,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from core.exchange.demo import fill_demo
 from core.offline import apply_offline_environment, install_offline_guard
 from core.settings import models_directory
 from core.storage import Workspace
@@ -52,6 +53,15 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     monkeypatch.setenv("RIFUGIO_HOME", str(home))
     monkeypatch.setenv("RIFUGIO_MODELS", str(REAL_MODELS))
     return home
+
+
+@pytest.fixture(scope="session")
+def filled_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A plain workspace with the demo's content, made once, to be copied by whoever changes it."""
+    path = tmp_path_factory.mktemp("demo") / "Demo.rifugio"
+    with Workspace.create(path, None) as workspace:
+        workspace.transact_job("Fill", "", fill_demo)
+    return path
 
 
 @pytest.fixture(autouse=True)
