@@ -123,3 +123,29 @@ def tidy(text: str) -> str:
     text = _BROKEN_WORD.sub("", unify_lines(text))
     text = _HYPHENATED_LINE.sub("", text)
     return _CONTROLS.sub("", plain_letters(text))
+
+
+_LINE_END = re.compile(r"(?<=\S)\n(?=[^\W\d_])")
+#: A line at least so long goes on in the next one, unless that or its own end says otherwise.
+_LEAST_LINE = 20
+_SENTENCE_ENDS = (".", "!", "?", ":", "…", "。", "؟")
+
+
+def flow_lines(text: str) -> str:
+    """A text with the line ends of a narrow page as blanks, for showing it at another width.
+
+    It has as many characters, so that places in it stay. Headings, list items, tables and the ends of
+    paragraphs keep their lines.
+    """
+
+    lengths = sorted(map(len, text.split("\n")))
+    full = lengths[len(lengths) * 9 // 10]
+
+    def join(match: re.Match[str]) -> str:
+        place = match.start()
+        line = text[text.rfind("\n", 0, place) + 1 : place]
+        ends = len(line) < (0.8 if line.endswith(_SENTENCE_ENDS) else 0.6) * full
+        apart = line.lstrip().startswith(("#", "-", "*", "•", "|")) or " | " in line
+        return "\n" if ends or apart or len(line) < _LEAST_LINE else " "
+
+    return _LINE_END.sub(join, text)

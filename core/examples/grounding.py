@@ -1,8 +1,9 @@
 """Each sentence of a text against its evidence: the best passage, whether it follows, exact checks.
 
 Only the windows of the evidence that share most words with a sentence are put to the entailment model,
-so that an edited sentence is judged while the person goes on typing. Without a model the words alone
-decide, and the answer says so.
+and of these the sentences that share most, so that an edited sentence is judged while the person goes on
+typing. A sentence that stands word for word in the evidence needs no model. Without a model the words
+alone decide, and the answer says so. Questions claim nothing and are left out.
 """
 
 from __future__ import annotations
@@ -22,9 +23,16 @@ from core.types.documents import Evidence
 Basis = Literal["entailment", "words"]
 
 _WINDOWS = 3
+#: Sentences of those windows that are put to the model by themselves: in a long premise it overlooks much.
+_SENTENCES = 2
+#: Share of a sentence's content words from which another sentence speaks of the same.
+_SAME_MATTER = 0.6
 #: Share of a sentence's content words in a window from which, without a model, it counts as found.
 WORD_THRESHOLD = 0.7
 _WORD = re.compile(r"[^\W_]+")
+_SAID = re.compile(r"\d+(?:[.,/:-]\d+)*%?|[^\W\d_]+|%")
+#: Blanks around the words of a sentence that can be told to stand somewhere: of three words or more.
+_LEAST_SAID = 4
 _STOP_TEXT = (
     "a an and are as at be been but by for from had has have he her his in is it its of "
     "on or she so than that the their then there these they this those to was we were "
@@ -87,28 +95,41 @@ def ground_text(
     sentences = [
         (start, end, text[start:end])
         for start, end in find_sentences(text)
-        if _WORD.search(text[start:end]) and not text[start:end].startswith("#")
+        if _is_claim(text[start:end])
     ]
     near = [_nearest(sentence, windows) for _, _, sentence in sentences]
+    said = [_said(sentence, windows) for _, _, sentence in sentences]
+    close = [
+        _closest(sentence, found) for (_, _, sentence), found in zip(sentences, near, strict=True)
+    ]
     pairs = [
-        (window.text, sentence)
-        for (_, _, sentence), found in zip(sentences, near, strict=True)
-        for window, _share in found
+        (premise, sentence)
+        for (_, _, sentence), found, stands, like in zip(sentences, near, said, close, strict=True)
+        if stands is None
+        for premise in (
+            *(window.text for window, _share in found),
+            *(words for _w, words, _s in like),
+        )
     ]
     answers = iter(model.entail(pairs, cancel=cancel) if model is not None and pairs else ())
     made = []
-    for (start, end, sentence), found in zip(sentences, near, strict=True):
+    for (start, end, sentence), found, stands, like in zip(
+        sentences, near, said, close, strict=True
+    ):
         if not found:
             made.append(Grounded(start, end, sentence, "not found", 0.0, "words", -1, 0, 0, ()))
             continue
         verdict: Verdict = "not found"
-        if model is None:
+        basis: Basis = "words"
+        if stands is not None:
+            verdict, best, support = "supported", stands, 1.0
+        elif model is None:
             best, support = max(found, key=lambda pair: pair[1])
-            basis: Basis = "words"
             verdict = "supported" if support >= WORD_THRESHOLD else "not found"
         else:
             basis = "entailment"
             told = [(window, next(answers)) for window, _share in found]
+            told += [(window, next(answers)) for window, _words, _share in like]
             best, answer = max(told, key=lambda pair: pair[1].entailment)
             support = answer.entailment
             against = max(told, key=lambda pair: pair[1].contradiction)
@@ -123,6 +144,12 @@ def ground_text(
             elif support < 0.1:
                 # What the sentence speaks of is where its words are.
                 best = found[0][0]
+        differences = () if stands is not None else _differences(sentence, best.text)
+        if stands is None and like and like[0][2] >= _SAME_MATTER and like[0][0] is not best:
+            # Another passage says nearly the same: what it has otherwise is what wants a look.
+            there = _differences(sentence, like[0][1])
+            if there:
+                best, differences = like[0][0], there
         first, last = _place(sentence, best, evidence[best.passage].text)
         made.append(
             Grounded(
@@ -135,10 +162,54 @@ def ground_text(
                 best.passage,
                 first,
                 last,
-                _differences(sentence, best.text),
+                differences,
             )
         )
     return made
+
+
+def _is_claim(sentence: str) -> bool:
+    return (
+        _WORD.search(sentence) is not None
+        and not sentence.startswith("#")
+        and not sentence.rstrip().endswith(("?", "؟", "？"))
+    )
+
+
+def _said(sentence: str, windows: Sequence[_Window]) -> _Window | None:
+    """The window in which a sentence stands word for word, whatever its signs and blanks."""
+    plain = _plain(sentence)
+    if plain.count(" ") < _LEAST_SAID:
+        return None
+    return next((window for window in windows if plain in _plain(window.text)), None)
+
+
+def _closest(
+    sentence: str, found: Sequence[tuple[_Window, float]]
+) -> list[tuple[_Window, str, float]]:
+    """(window, sentence, share of words) of the sentences that share most words with another."""
+    words = _content(sentence)
+    if not words:
+        return []
+    scored = [
+        (len(words & _content(piece)) / len(words), -place, window, piece)
+        for place, (window, _share) in enumerate(found)
+        for piece in _pieces(window.text)
+    ]
+    scored.sort(key=lambda entry: entry[:2], reverse=True)
+    return [(window, piece, share) for share, _place, window, piece in scored[:_SENTENCES] if share]
+
+
+@lru_cache(maxsize=512)
+def _pieces(text: str) -> tuple[str, ...]:
+    flat = " ".join(text.split())
+    return tuple(flat[start:end] for start, end in find_sentences(flat))
+
+
+@lru_cache(maxsize=2048)
+def _plain(text: str) -> str:
+    """Words alone, with a blank on either side of each; numbers keep their signs."""
+    return f" {' '.join(_SAID.findall(text.casefold()))} "
 
 
 def _nearest(sentence: str, windows: Sequence[_Window]) -> list[tuple[_Window, float]]:

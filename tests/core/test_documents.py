@@ -24,7 +24,7 @@ from core.documents.passages import cut_passages
 from core.documents.pdf import draw_page, find_on_page, write_pdf
 from core.documents.readers import read_document
 from core.documents.search import gather_evidence, search_passages
-from core.documents.text import decode_text, tidy
+from core.documents.text import decode_text, flow_lines, tidy
 from core.documents.vectors import VectorIndex, count_missing, embed_passages, model_key
 from core.errors import Cancelled, InputError, UsageError
 from core.ports import Cancellation, Progress
@@ -422,6 +422,28 @@ def test_a_cut_parts_neither_accents_nor_joined_emoji() -> None:
     for passage in cut_passages("d", text, window=200, overlap=20):
         assert passage.text[0] not in "\u0301\u200d🏻"
         assert not passage.text.endswith("\u200d")
+
+
+@given(st.text(alphabet="ab .\n#-|é", max_size=200))
+def test_lines_made_to_flow_keep_every_place(text: str) -> None:
+    flown = flow_lines(text)
+    assert len(flown) == len(text)
+    assert all(a == b or (a, b) == ("\n", " ") for a, b in zip(text, flown, strict=True))
+
+
+def test_the_lines_of_a_narrow_page_flow_and_headings_stay() -> None:
+    page = (
+        "2 Clinical assessment\nAnginal pain is a constricting discomfort in the front of the\n"
+        "chest; it is precipitated by physical exertion and relieved by\nrest.\n"
+        "- A list item that is as long as any other line of this page\nEnd"
+    )
+    assert flow_lines(page).split("\n") == [
+        "2 Clinical assessment",
+        "Anginal pain is a constricting discomfort in the front of the chest; it is precipitated by"
+        " physical exertion and relieved by rest.",
+        "- A list item that is as long as any other line of this page",
+        "End",
+    ]
 
 
 def test_ligatures_become_letters() -> None:

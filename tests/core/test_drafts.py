@@ -330,6 +330,24 @@ def test_each_sentence_finds_its_passage_and_what_differs(model: FakeEntailment 
     assert ground_text(text, [], model)[0].verdict == "not found"
 
 
+def test_what_stands_word_for_word_needs_no_model_and_another_passage_may_differ() -> None:
+    far = "Ramipril is given in the morning. " * 40 + "He may take 10 mg of ramipril."
+    near = (
+        "Referral. " * 30 + "He takes ramipril 5 mg in the morning; blood pressure is 148/92 mmHg."
+    )
+    passages = evidence(far, near)
+    text = "Is that so? Blood  pressure is 148/92 mmHg. He takes ramipril 10 mg in the morning."
+    stands, differs = ground_text(text, passages, FakeEntailment())
+    assert (stands.verdict, stands.basis, stands.passage) == ("supported", "words", 1)
+    assert not stands.differences
+    assert differs.passage == 1
+    assert [(d.kind, d.text, d.evidence) for d in differs.differences] == [
+        ("dose", "10 mg", "5 mg")
+    ]
+    (other,) = ground_text("Blood pressure is 149/92 mmHg.", passages, FakeEntailment())
+    assert other.basis == "entailment"
+
+
 def test_copied_stretches_and_different_drafts_are_found() -> None:
     source = "The patient reports a band-like chest pain since Saturday, provoked by walking."
     text = "Well: The patient reports a band-like chest pain since Saturday. Then nothing."

@@ -15,6 +15,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
+    QComboBox,
     QScrollArea,
     QTabBar,
     QWidget,
@@ -24,7 +25,9 @@ from pytestqt.qtbot import QtBot
 from tests.event_loop import spin
 
 _MOST_TABS = 120
-_WAIT = 20_000
+#: Long enough for a machine that has much else to do; what comes at once costs nothing.
+_WAIT = 60_000
+_CTRL = Qt.KeyboardModifier.ControlModifier
 
 
 class Hands:
@@ -43,8 +46,12 @@ class Hands:
         """Put the keyboard focus on the control of this name."""
         raise NotImplementedError
 
-    def go(self, page: str, key: Qt.Key) -> None:
-        """Go to a page of the rail."""
+    def go(self, page: str, key: Qt.Key, modifier: Qt.KeyboardModifier = _CTRL) -> None:
+        """Go to a page of the rail, which a key leads to as well."""
+        raise NotImplementedError
+
+    def choose(self, name: str, words: str) -> None:
+        """Choose the entry of a drop-down list that has these words."""
         raise NotImplementedError
 
     def turn_to(self, tab: str) -> None:
@@ -89,6 +96,8 @@ class Hands:
 
         def look() -> bool:
             found[:] = [w for w in self._controls() if name in names_of(w)]
+            # What only frames a control may have its name.
+            found.sort(key=lambda w: w.focusPolicy() == Qt.FocusPolicy.NoFocus)
             return bool(found)
 
         try:
@@ -156,14 +165,31 @@ class Mouse(Hands):
         bar, place = self.find_tab(tab)
         self._click(bar, bar.tabRect(place).center())
 
-    def go(self, page: str, key: Qt.Key) -> None:
+    def choose(self, name: str, words: str) -> None:
+        combo = self.find(name)
+        assert isinstance(combo, QComboBox)
+        self._bring_into_view(combo)
+        self._click(combo, combo.rect().center())
+        view = combo.view()
+        self.wait(view.isVisible)
+        entry = combo.model().index(_entry_of(combo, words), 0)
+        view.scrollTo(entry)
+        place = view.visualRect(entry).center()
+        QTest.mouseMove(view.viewport(), place)
+        # Right after it opened, a list takes a release for the end of the click that opened it.
+        spin(QApplication.doubleClickInterval())
+        QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        self.wait(lambda: words in combo.currentText() and not view.isVisible())
+
+    def go(self, page: str, key: Qt.Key, modifier: Qt.KeyboardModifier = _CTRL) -> None:
         self.wait(lambda: _front() is not None and QApplication.activeModalWidget() is None)
         button = self.find(page)
         self._bring_into_view(button)
         self._click(button, button.rect().center())
 
     def _bring_into_view(self, widget: QWidget) -> None:
-        """Scroll, as with the wheel, until it shows."""
+        """Scroll, as with the wheel, until it shows; what just appeared is laid out first."""
+        spin(20)
         area = widget.parentWidget()
         while area is not None:
             if isinstance(area, QScrollArea):
@@ -211,9 +237,22 @@ class Keyboard(Hands):
             self.key(Qt.Key.Key_Tab)
         raise AssertionError(f"Tab does not lead to '{name}', only over {seen}")
 
-    def go(self, page: str, key: Qt.Key) -> None:
+    def choose(self, name: str, words: str) -> None:
+        combo = self.reach(name)
+        assert isinstance(combo, QComboBox)
+        wanted = _entry_of(combo, words)
+        while combo.currentIndex() != wanted:
+            self.key(Qt.Key.Key_Down if combo.currentIndex() < wanted else Qt.Key.Key_Up)
+
+    def go(self, page: str, key: Qt.Key, modifier: Qt.KeyboardModifier = _CTRL) -> None:
         self.wait(lambda: _front() is not None and QApplication.activeModalWidget() is None)
-        self.key(key, Qt.KeyboardModifier.ControlModifier)
+        self.key(key, modifier)
+
+
+def _entry_of(combo: QComboBox, words: str) -> int:
+    found = [place for place in range(combo.count()) if words in combo.itemText(place)]
+    assert found, f"no entry '{words}' among {[combo.itemText(n) for n in range(combo.count())]}"
+    return found[0]
 
 
 def _front() -> QWidget | None:

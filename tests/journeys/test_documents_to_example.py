@@ -9,15 +9,14 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
-from app.pages.documents.page import Page as DocumentsPage
-from app.pages.drafts.assist import AssistDialog
 from app.pages.drafts.page import Page as DraftsPage
 from app.session import make_local_models
 from app.windows.main import MainWindow
 from core.documents.pdf import write_pdf
+from core.examples import queries
 from core.examples.post_edit import load_post_edit
 from core.ports import GenerationRequest
 from core.storage import Workspace
@@ -30,12 +29,18 @@ from core.types.documents import (
     DraftRating,
     DraftRequest,
     PostEdit,
-    Revision,
 )
 from models.fake import FakeEmbedder, FakeEntailment, FakeGenerator
-from tests.app.conftest import demo_file, find_dialog, make_window, open_window
+from tests.app.conftest import demo_file, make_window, open_window
+from tests.journeys.hands import Hands, Keyboard, Mouse
 
 OpenWindow = Callable[..., MainWindow]
+_PATIENCE = 150_000
+CTRL, ALT, SHIFT = (
+    Qt.KeyboardModifier.ControlModifier,
+    Qt.KeyboardModifier.AltModifier,
+    Qt.KeyboardModifier.ShiftModifier,
+)
 
 NOTES = [
     "# Consultation\n\nIt started on Saturday.\n\n# Subjective\n\n{who} takes ramipril 10 mg daily."
@@ -100,164 +105,111 @@ def make_files(folder: Path) -> list[Path]:
     return [pdf, letter]
 
 
-def press(qtbot: QtBot, key: Qt.Key, modifier: Qt.KeyboardModifier | None = None) -> None:
-    """Press a key where the keyboard is."""
-    focused = QApplication.focusWidget()
-    assert focused is not None
-    qtbot.keyClick(focused, key, modifier or Qt.KeyboardModifier.NoModifier)
+def import_files(window: MainWindow, hands: Hands, files: list[Path]) -> None:
+    """Through the dialog, as a person does."""
+    hands.go("Documents", Qt.Key.Key_D, CTRL | ALT)
+    hands.press("Import files")
+    hands.wait(lambda: isinstance(QApplication.activeModalWidget(), QFileDialog))
+    hands.type(" ".join(f'"{path}"' for path in files))
+    hands.key(Qt.Key.Key_Return)
+    hands.wait(lambda: window.session.workspace.count(Document) == len(files))
+    hands.wait(lambda: not window.session.jobs.long_jobs)
 
 
-def tab_to(qtbot: QtBot, wanted: QWidget, most: int = 120) -> None:
-    """Go to a control with Tab alone."""
-    visited = []
-    for _ in range(most):
-        focused = QApplication.focusWidget()
-        if focused is wanted:
-            return
-        visited.append(focused.accessibleName() or type(focused).__name__ if focused else "none")
-        press(qtbot, Qt.Key.Key_Tab)
-    name = wanted.accessibleName() or type(wanted).__name__
-    raise AssertionError(f"Tab never reaches {name}, but goes round {visited}")
-
-
-def import_files(window: MainWindow, files: list[Path], qtbot: QtBot) -> None:
-    window.work.choose("documents")
-    page = window.work.page("documents")
-    assert isinstance(page, DocumentsPage)
-    page.import_paths(files)
-    qtbot.waitUntil(lambda: window.session.workspace.count(Document) == len(files))
-    qtbot.waitUntil(lambda: not window.session.jobs.long_jobs)
-
-
-def open_drafts(window: MainWindow, qtbot: QtBot) -> DraftsPage:
-    window.work.choose("drafts")
+def open_drafts(window: MainWindow, hands: Hands) -> DraftsPage:
+    hands.go("Drafts", Qt.Key.Key_R, CTRL | ALT)
     page = window.work.page("drafts")
     assert isinstance(page, DraftsPage)
-    qtbot.waitUntil(lambda: page.listing.model.loaded_once)
+    hands.press("New example")
+    hands.wait(lambda: page.plan.has_tasks and page.plan.has_documents)
     return page
 
 
-def test_by_keys_alone(open_window: OpenWindow, tmp_path: Path, qtbot: QtBot) -> None:
+@pytest.mark.parametrize("kind", [Mouse, Keyboard])
+def test_from_documents_to_a_saved_example(
+    kind: type[Hands], open_window: OpenWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    hands = kind(qtbot)
     window = open_window(make_models=ScriptedModels)
     workspace = window.session.workspace
-    import_files(window, make_files(tmp_path / "in"), qtbot)
-    page = open_drafts(window, qtbot)
-    qtbot.waitUntil(lambda: page.is_empty_shown)
-    press(qtbot, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: page.plan.has_tasks and page.plan.has_documents)
-    soap = workspace.find(Task, "objective LIKE '%SOAP%'")[0]
-    qtbot.waitUntil(page.plan.task.hasFocus)
-    for _ in range(page.plan.task.count()):
-        if page.plan.task.value != soap.id:
-            press(qtbot, Qt.Key.Key_Down)
-    assert page.plan.task.value == soap.id
-    tab_to(qtbot, page.plan.write_button)
-    press(qtbot, Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: page.panels.currentWidget() is page.choose, timeout=15_000)
-    request = workspace.find(DraftRequest)[0]
-    assert len(request.shown) == 4 and len(request.evidence) >= 2
-    assert workspace.count(Draft, "state = 'done'") == 10
-    # 1 to 5 rate, one axis after the other; Right goes to the next draft.
-    page.listing.view.setFocus()
-    tab_to(qtbot, page.choose.letters[0])
-    press(qtbot, Qt.Key.Key_J)
-    for key in (Qt.Key.Key_4, Qt.Key.Key_2, Qt.Key.Key_3):
-        press(qtbot, key)
-    qtbot.waitUntil(lambda: workspace.count(DraftRating) == 3)
+    import_files(window, hands, make_files(tmp_path / "in"))
+
+    # The plan: queries are proposed, passages found and looked at, drafts written.
+    page = open_drafts(window, hands)
+    hands.choose("Task", "SOAP")
+    hands.press("Propose queries")
+    hands.wait(lambda: "ramipril dose" in page.plan.queries.text)
+    hands.press("Find passages")
+    hands.wait(lambda: len(page.plan.evidence()) == 2)
+    hands.fill("Number of drafts", "5")
+    hands.press("Write drafts")
+    hands.wait(lambda: page.panels.currentWidget() is page.choose)
+    (request,) = workspace.find(DraftRequest)
+    assert len(request.shown) == 4 and len(request.evidence) == 2
+    assert workspace.count(Draft, "state = 'done'") == 5
+
+    # The second one is rated with three keys and chosen.
+    hands.press("Draft B")
+    hands.type("423")
+    hands.wait(lambda: workspace.count(DraftRating) == 3)
     assert {r.draft_id for r in workspace.find(DraftRating)} == {request.shown[1]}
-    press(qtbot, Qt.Key.Key_E, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(
-        lambda: (
-            page.in_studio and len(page.studio.editors) == 5 and page.studio.editors[1].isVisible()
-        )
-    )
-    post_edit = workspace.find(PostEdit)[0]
+    hands.press("Choose and edit")
+    hands.wait(lambda: page.in_studio and len(page.studio.editors) == 5)
+    (post_edit,) = workspace.find(PostEdit)
     assert post_edit.draft_id == request.shown[1]
+
+    # Typed, saved, judged: what no passage says stands out, and the dose that is otherwise.
     studio = page.studio
-    tab_to(qtbot, studio.editors[1])
     editor = studio.editors[1]
-    for _ in range(len(editor.tracked.text)):
-        press(qtbot, Qt.Key.Key_Left)
-    press(qtbot, Qt.Key.Key_End)
-    qtbot.keyClicks(editor, " His brother had a heart attack.")
-    qtbot.waitUntil(lambda: studio.saver.words().startswith("Saved on disk"), timeout=5000)
+    hands.reach("Subjective")
+    hands.key(Qt.Key.Key_End, CTRL)
+    hands.type(" His brother had a heart attack.")
+    hands.wait(lambda: studio.saver.words().startswith("Saved on disk"))
     assert "brother" in load_post_edit(workspace, post_edit.id).texts[1].current
-    qtbot.waitUntil(lambda: bool(studio._answer.sections), timeout=30_000)
-    verdicts = [claim.verdict for claim in studio._answer.sections[1]]
-    assert verdicts == ["not found", "not found"]
-    assert any(d.kind == "dose" for d in studio._answer.sections[1][0].differences)
+    hands.wait(lambda: len(studio._answer.sections) > 1 and len(studio._answer.sections[1]) == 2)
+    first, second = studio._answer.sections[1]
+    assert (first.verdict, second.verdict) == ("not found", "not found")
+    assert any(difference.kind == "dose" for difference in first.differences)
+    hands.press(f"not found: {second.text}")
+    hands.wait(lambda: editor.selected_text() == second.text)
+
     # Undo is the workspace's: what was typed goes, and comes again.
-    press(qtbot, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: "brother" not in editor.tracked.current)
-    press(
-        qtbot, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
-    )
-    qtbot.waitUntil(lambda: "brother" in editor.tracked.current)
-    editor.setFocus()
-    press(qtbot, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
-    press(qtbot, Qt.Key.Key_A, Qt.KeyboardModifier.AltModifier)
-    qtbot.waitUntil(lambda: not editor.changes)
-    press(qtbot, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: workspace.count(Example, "meta LIKE ?", (f"%{post_edit.id}%",)) == 1)
-    example = workspace.find(Example, "meta LIKE ?", (f"%{post_edit.id}%",))[0]
-    assert example.task_id == soap.id
+    hands.key(Qt.Key.Key_Z, CTRL)
+    hands.wait(lambda: "brother" not in editor.tracked.current)
+    hands.key(Qt.Key.Key_Z, CTRL | SHIFT)
+    hands.wait(lambda: "brother" in editor.tracked.current)
+
+    # The critique, and what becomes of its point.
+    hands.turn_to("Critique")
+    hands.press("Ask for a critique")
+    hands.wait(lambda: workspace.count(CritiquePoint) == 1)
+    (point,) = workspace.find(CritiquePoint)
+    hands.press(f"Fixed: {point.text}")
+    hands.wait(lambda: workspace.get(CritiquePoint, point.id).state == "fixed")
+
+    # The model edits the sentence at the writing mark; its changes are taken one by one, or not.
+    hands.reach("Subjective")
+    hands.key(Qt.Key.Key_Home, CTRL)
+    hands.press("Edit with the model")
+    hands.choose("What to do", "clearer")
+    hands.press("Edit")
+    hands.wait(lambda: any(change.source == "assistant" for change in editor.changes))
+    assert "5 mg of ramipril" in editor.tracked.current
+    assert editor.tracked.original == workspace.get(Draft, post_edit.draft_id).sections[1].text
+    hands.reach("Subjective")
+    hands.key(Qt.Key.Key_Home, CTRL)
+    hands.press("Reject")
+    hands.wait(lambda: "5 mg of ramipril" not in editor.tracked.current)
+    while editor.changes:
+        count = len(editor.changes)
+        hands.key(Qt.Key.Key_A, ALT)
+        hands.wait(lambda count=count: len(editor.changes) < count)
+    hands.press("Save example")
+    hands.wait(lambda: workspace.get(DraftRequest, request.id).state == "saved")
+    (example,) = workspace.find(Example, "meta LIKE ?", (f"%{post_edit.id}%",))
+    assert example.task_id == request.task_id
     assert "brother had a heart attack" in example.output[0].text
     assert workspace.get(Draft, post_edit.draft_id).text.count("brother") == 0
-
-
-def test_by_mouse_with_the_model_and_the_critique(
-    open_window: OpenWindow,
-    tmp_path: Path,
-    qtbot: QtBot,
-) -> None:
-    window = open_window(make_models=ScriptedModels)
-    workspace = window.session.workspace
-    import_files(window, make_files(tmp_path / "in"), qtbot)
-    page = open_drafts(window, qtbot)
-    click = Qt.MouseButton.LeftButton
-    qtbot.mouseClick(page._empty.buttons[0], click)  # type: ignore[union-attr]
-    qtbot.waitUntil(lambda: page.plan.has_tasks and page.plan.has_documents)
-    page.plan.choose_task(workspace.find(Task, "objective LIKE '%SOAP%'")[0].id)
-    page.plan.count.setValue(5)
-    qtbot.mouseClick(page.plan.propose_button, click)
-    qtbot.waitUntil(lambda: "ramipril dose" in page.plan.queries.text)
-    qtbot.mouseClick(page.plan.find_button, click)
-    qtbot.waitUntil(lambda: len(page.plan.evidence()) == 2)
-    qtbot.mouseClick(page.plan.write_button, click)
-    qtbot.waitUntil(lambda: page.panels.currentWidget() is page.choose, timeout=15_000)
-    qtbot.mouseClick(page.choose.letters[2], click)
-    qtbot.mouseClick(page.choose.edit_button, click)
-    qtbot.waitUntil(
-        lambda: (
-            page.in_studio and len(page.studio.editors) == 5 and page.studio.editors[1].isVisible()
-        )
-    )
-    studio = page.studio
-    post_edit = workspace.find(PostEdit)[0]
-    qtbot.mouseClick(studio.critique.ask, click)
-    qtbot.waitUntil(lambda: workspace.count(CritiquePoint) == 1)
-    point = workspace.find(CritiquePoint)[0]
-    studio.critique.settled.emit(point.id, "fixed")
-    qtbot.waitUntil(lambda: workspace.get(CritiquePoint, point.id).state == "fixed")
-    editor = studio.editors[1]
-    editor.setFocus()
-    editor.select(3, 3)
-    qtbot.mouseClick(studio.model_button, click)
-    dialog = find_dialog(AssistDialog)
-    assert isinstance(dialog, AssistDialog)
-    dialog.choose("clarity")
-    qtbot.mouseClick(dialog.run_button, click)
-    qtbot.waitUntil(lambda: bool(editor.changes))
-    before = editor.tracked.original
-    assert editor.tracked.current == "He takes 5 mg of ramipril every morning."
-    assert all(change.source == "assistant" for change in editor.changes)
-    qtbot.waitUntil(lambda: workspace.count(Revision) == 1)
-    editor.select(editor.changes[0].start, editor.changes[0].start)
-    qtbot.mouseClick(studio.reject_button, click)
-    studio.decide_all(False)
-    qtbot.waitUntil(lambda: editor.tracked.text == before)
-    qtbot.mouseClick(studio.save_button, click)
-    qtbot.waitUntil(lambda: workspace.get(DraftRequest, post_edit.request_id).state == "saved")
 
 
 def test_nothing_is_lost_by_closing_and_twenty_steps_are_undone(
@@ -268,10 +220,9 @@ def test_nothing_is_lost_by_closing_and_twenty_steps_are_undone(
     window = open_window(make_models=ScriptedModels)
     workspace = window.session.workspace
     person, path = window.session.person_id, workspace.path
-    import_files(window, make_files(tmp_path / "in"), qtbot)
-    page = open_drafts(window, qtbot)
-    page.plan_new()
-    qtbot.waitUntil(lambda: page.plan.has_tasks and page.plan.has_documents)
+    hands = Mouse(qtbot)
+    import_files(window, hands, make_files(tmp_path / "in"))
+    page = open_drafts(window, hands)
     page.plan.count.setValue(1)
     page.plan.write()
     qtbot.waitUntil(lambda: page.panels.currentWidget() is page.choose, timeout=15_000)
@@ -299,25 +250,39 @@ def test_nothing_is_lost_by_closing_and_twenty_steps_are_undone(
 @pytest.mark.models
 @pytest.mark.xdist_group("models")
 @pytest.mark.timeout(600)
-def test_on_the_real_default_models(open_window: OpenWindow, tmp_path: Path, qtbot: QtBot) -> None:
+def test_on_the_real_default_models(
+    open_window: OpenWindow, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The model is asked everything the journey asks, for few words each time.
+    monkeypatch.setattr(queries, "_TOKENS", 32)
+    hands = Mouse(qtbot)
     window = open_window(make_models=make_local_models)
     workspace = window.session.workspace
-    import_files(window, make_files(tmp_path / "in"), qtbot)
-    page = open_drafts(window, qtbot)
-    page.plan_new()
-    qtbot.waitUntil(lambda: page.plan.has_tasks and page.plan.has_documents)
-    page.plan.choose_task(workspace.find(Task, "objective LIKE '%SOAP%'")[0].id)
-    page.plan.count.setValue(2)
-    page.plan.length.setValue(64)
-    page.plan.write()
-    qtbot.waitUntil(lambda: page.panels.currentWidget() is page.choose, timeout=150_000)
-    draft = workspace.find(Draft, "state = 'done'", order_by="position")[0]
+    import_files(window, hands, make_files(tmp_path / "in"))
+    page = open_drafts(window, hands)
+    hands.choose("Task", "SOAP")
+    hands.fill("Number of drafts", "1")
+    hands.fill("Longest draft, in tokens", "64")
+    hands.press("Write drafts")
+    hands.wait(lambda: page.panels.currentWidget() is page.choose, _PATIENCE)
+    (request,) = workspace.find(DraftRequest)
+    assert request.queries and request.evidence
+    (draft,) = workspace.find(Draft, "state = 'done'")
     assert draft.text and len(draft.recipe["sha256"]) == 64
-    page.choose.begin()
-    qtbot.waitUntil(lambda: page.in_studio and bool(page.studio.editors))
-    qtbot.waitUntil(lambda: bool(page.studio._answer.sections), timeout=60_000)
+    hands.press("Choose and edit")
+    hands.wait(lambda: page.in_studio and len(page.studio.editors) == 5)
     for editor in page.studio.editors:
         if not editor.tracked.text.strip():
-            editor.replace(0, 0, "Nothing is stated.")
-    page.studio.save_example()
-    qtbot.waitUntil(lambda: workspace.count(DraftRequest, "state = 'saved'") == 1)
+            hands.reach(editor.accessibleName())
+            hands.type("Blood pressure 148/92 mmHg, pulse 84 per minute.")
+    hands.wait(lambda: page.studio.saver.words().startswith("Saved on disk"))
+    hands.wait(
+        lambda: any(
+            claim.verdict == "supported"
+            for section in page.studio._answer.sections
+            for claim in section
+        ),
+        _PATIENCE,
+    )
+    hands.press("Save example")
+    hands.wait(lambda: workspace.count(DraftRequest, "state = 'saved'") == 1)

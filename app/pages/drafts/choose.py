@@ -28,7 +28,7 @@ from core.types.documents import Draft, PostEdit
 
 LETTERS = "ABCDEFGHIJ"
 #: Narrower than this the ratings stand under the draft.
-_STACKED_BELOW = 620
+_STACKED_BELOW = 560
 
 
 def make_draft_axes() -> tuple[Axis, ...]:
@@ -124,7 +124,7 @@ class ChoosePanel(QWidget):
         split.addWidget(right)
         split.setStretchFactor(0, 3)
         split.setStretchFactor(1, 2)
-        split.setSizes([560, 330])
+        split.setSizes([560, 300])
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.addWidget(split)
@@ -225,16 +225,15 @@ class ChoosePanel(QWidget):
         else:
             parts.append(
                 say(
-                    "Shaded: not found in the passages, filled in by the model ({count})",
+                    "Shaded: not found in the passages, filled in by the model ({count}).",
                     count=count_of(filled, say("sentence"), say("sentences")),
                 )
             )
             if answer.by_words:
-                parts.append(say("judged by words alone, since {why}", why=answer.by_words))
+                parts.append(say("Judged by words alone, since {why}.", why=answer.by_words))
         if copied:
-            parts.append(say("underlined: copied word for word"))
-        text = "; ".join(parts)
-        self.legend.setText(text if text.endswith("…") else f"{text}.")
+            parts.append(say("Underlined: copied word for word."))
+        self.legend.setText(" ".join(parts))
 
     def _rate(self, axis: str, value: int) -> None:
         run_verb(
@@ -285,7 +284,7 @@ class ChoosePanel(QWidget):
         wanted = Qt.Orientation.Vertical if narrow else Qt.Orientation.Horizontal
         if self.split.orientation() != wanted:
             self.split.setOrientation(wanted)
-            self.split.setSizes([300, 300] if narrow else [560, 330])
+            self.split.setSizes([360, 240] if narrow else [560, 300])
 
 
 def _nothing_written() -> str:

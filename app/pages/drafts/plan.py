@@ -20,6 +20,7 @@ from app.widgets.editors import ProseEditor
 from app.widgets.inputs import ComboBox, spin_box, text_field
 from app.widgets.reader import Reader
 from core.changes import Outcome
+from core.documents.text import flow_lines
 from core.examples.drafting import MOST_DRAFTS, add_request
 from core.ports import Cancellation, ProgressCallback
 from core.storage.workspace import Workspace
@@ -153,7 +154,7 @@ class PlanPanel(QWidget):
         self.go_button = Button("", icon="chevron-right")
         self.go_button.clicked.connect(lambda: self.go.emit(self._missing))
         foot = Card()
-        foot.setAccessibleName(say("Write drafts"))
+        foot.setAccessibleName(say("What comes next"))
         line = row(self.foot_note, self.go_button, self.write_button)
         line.setStretch(0, 1)
         foot.add(line)
@@ -288,7 +289,7 @@ class PlanPanel(QWidget):
         self.passage.setVisible(found is not None)
         if found is not None:
             title = say("{document}, page {page}", document=found.document, page=found.page)
-            self.passage.set_sections((SectionText(title=title, text=found.text),))
+            self.passage.set_sections((SectionText(title=title, text=flow_lines(found.text)),))
             self.passage.verticalScrollBar().setValue(0)
 
     def _on_plan(self) -> None:

@@ -36,6 +36,7 @@ from app.widgets.basics import clear_layout, label
 from app.widgets.editors import Saver
 from app.widgets.reader import Mark
 from core.changes import Changes, Outcome
+from core.documents.text import flow_lines
 from core.errors import ConflictError, NotFoundError
 from core.examples.grounding import Grounded
 from core.examples.post_edit import (
@@ -163,6 +164,12 @@ class Studio(StudioView, ModelWork):
                 run_query(self, partial(_count_time, workspace, post_edit, seconds))
         return future
 
+    @property
+    def target(self) -> int:
+        """The editor that buttons and keys work on: where the keyboard is, or where work was last."""
+        here = (number for number, editor in enumerate(self._editors) if editor.hasFocus())
+        return next(here, self._focused)
+
     def first_focus(self) -> QWidget | None:
         """The first section's editor."""
         return self._editors[0] if self._editors else self.back_button
@@ -186,8 +193,8 @@ class Studio(StudioView, ModelWork):
         ]
         if not places:
             return
-        editor = self._editors[self._focused]
-        here = (self._focused, *editor.selection)
+        number = self.target
+        here = (number, *self._editors[number].selection)
         later = [place for place in places if place[:2] > here[:2]]
         earlier = [place for place in places if place[:2] < here[:2]]
         wanted = (
@@ -204,7 +211,7 @@ class Studio(StudioView, ModelWork):
         """Accept or reject the change at the writing mark, and go to the next one."""
         if not self._editors:
             return
-        editor = self._editors[self._focused]
+        editor = self._editors[self.target]
         change = editor.change_at_place()
         if not change:
             self.step_change(1)
@@ -312,7 +319,7 @@ class Studio(StudioView, ModelWork):
             [
                 SectionText(
                     title=say("{document}, page {page}", document=e.document, page=e.page),
-                    text=e.text,
+                    text=flow_lines(e.text),
                 )
                 for e in state.request.evidence
             ]

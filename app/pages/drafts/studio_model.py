@@ -22,12 +22,13 @@ class ModelWork:
     _state: Any
     _editors: Any
     _wanted: str
+    target: int
 
     def ask_model(self) -> None:
         """Let the model edit the selection, or the sentence at the writing mark."""
         if self._state is None or not self._editors:
             return
-        editor = self._editors[self._focused]
+        editor = self._editors[self.target]
         start, end = editor.selection
         if start == end:
             start, end = _sentence_at(editor.tracked.text, start)

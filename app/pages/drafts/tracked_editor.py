@@ -6,7 +6,7 @@ does not wait for the layout of megabytes.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFocusEvent,
     QPaintEvent,
@@ -26,6 +26,7 @@ __all__ = ["LONG", "LongEditor", "SupportMark", "TrackedEditor", "make_editor"]
 
 #: Above this many characters a section is shown in a `LongEditor`.
 LONG = 100_000
+_PASSING = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 
 
 class TrackedEditor(Tracking, TrackingKeys, ReadingText):
@@ -79,7 +80,9 @@ class TrackedEditor(Tracking, TrackingKeys, ReadingText):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        self._on_cursor()
+        # Tab may only pass through, to a button that works on the editor one came from.
+        if event.reason() not in _PASSING:
+            self._on_cursor()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
@@ -120,7 +123,9 @@ class LongEditor(Tracking, TrackingKeys, QPlainTextEdit):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        self._on_cursor()
+        # Tab may only pass through, to a button that works on the editor one came from.
+        if event.reason() not in _PASSING:
+            self._on_cursor()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
