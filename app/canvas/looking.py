@@ -13,7 +13,7 @@ from app.canvas.scene import GRID, GraphScene
 
 SMALLEST_ZOOM, LARGEST_ZOOM = 0.08, 2.5
 #: On opening, cards are not drawn smaller than this: what does not fit is reached by scrolling.
-READABLE = 0.78
+READABLE = 0.72
 _STEP = 1.2
 #: Ground kept free round the cards where the view begins.
 _EDGE = 16.0

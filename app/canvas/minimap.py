@@ -15,6 +15,8 @@ from app.strings import say
 if TYPE_CHECKING:
     from app.canvas.looking import LookingView
 
+_SLIVER = 10.0
+
 
 class MiniMap(QWidget):
     """Press or drag in it to go there. The keyboard has the arrow keys instead."""
@@ -31,7 +33,9 @@ class MiniMap(QWidget):
         """Show it where there is more than one sees, at the lower right."""
         content = self._view.graph_scene.content_rect()
         seen = self._view.seen_rect()
-        self.setVisible(not content.isEmpty() and not seen.contains(content))
+        # Not for a sliver of a card: the map covers more than it shows then.
+        core = content.adjusted(_SLIVER, _SLIVER, -_SLIVER, -_SLIVER)
+        self.setVisible(not content.isEmpty() and not seen.contains(core))
         size = self.sizeHint()
         port = self._view.viewport()
         self.setGeometry(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.cli.common import (
     ProgressLine,
@@ -15,6 +15,9 @@ from app.cli.common import (
     print_result,
 )
 from core.errors import UsageError
+
+if TYPE_CHECKING:
+    from core.storage.transaction import Transaction
 
 _STEP_METHODS = ("icl", "multseq", "sf", "multseq+sf")
 _EDGE_METHODS = ("linear", "icl", "cot", "scoring")
@@ -68,6 +71,12 @@ def add_parsers(verbs: Any) -> None:
         "--spelling", action="store_true", help="match by spelling, without a model"
     )
     compare.set_defaults(run=_compare)
+    mark = actions.add_parser("mark", help="say what kind graphs are, and of which split")
+    add_common(mark, workspace=True)
+    mark.add_argument("--as", dest="role", choices=("gold", "annotation", "training", "model"))
+    mark.add_argument("--split", choices=("train", "validation", "test"))
+    mark.add_argument("--graph", action="append", default=[], metavar="G", help="all unless given")
+    mark.set_defaults(run=_mark)
     split = actions.add_parser("split", help="train, validation and test by clusters of like tasks")
     add_common(split, workspace=True)
     split.add_argument("--shares", default="60,15,25", metavar="a,b,c")
@@ -301,6 +310,30 @@ def _compare(args: argparse.Namespace) -> int:
         ),
     ]
     print_result(args, value, "\n".join(lines))
+    return 0
+
+
+def _mark(args: argparse.Namespace) -> int:
+    from core.graphs.verbs import edit_graph, find_graph
+    from core.types.graphs import TaskGraph
+
+    fields = {name: getattr(args, name) for name in ("role", "split") if getattr(args, name)}
+    if not fields:
+        raise UsageError("Nothing is to be marked.", remedy="Give --as, --split or both.")
+    with open_workspace(args) as workspace:
+        graphs = [find_graph(workspace, graph) for graph in args.graph]
+        graphs = graphs or workspace.find(TaskGraph, "role != 'model'")
+
+        def mark(tx: Transaction) -> None:
+            for graph in graphs:
+                edit_graph(tx, graph.id, **fields)
+
+        workspace.transact("Mark graphs", "", mark)
+    print_result(
+        args,
+        {"graphs": [graph.id for graph in graphs], **fields},
+        f"Marked {len(graphs)} graphs: {', '.join(fields.values())}.",
+    )
     return 0
 
 

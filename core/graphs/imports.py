@@ -44,15 +44,15 @@ def import_graphs(
 
     Parameters
     ----------
-    role
-        What they are; unless given, what the file says, else annotations.
+    role, split
+        Of the graphs of which the file says neither; annotations without a split unless given.
     """
     report = GraphImport(name, skipped=list(skipped))
     for draft in drafts:
         fields: dict[str, object] = {}
-        if role is not None:
+        if role is not None and "role" not in draft.fields:
             fields["role"] = role
-        if split:
+        if split and "split" not in draft.fields:
             fields["split"] = split
         try:
             report.ids.append(write_draft(tx, draft, **fields).id)

@@ -217,6 +217,8 @@ def _read_own(draft: GraphDraft, own: Mapping[str, Any]) -> None:
             draft.fields[name] = own[name]
     if draft.fields.get("role") not in (None, "gold", "annotation", "training", "model"):
         draft.fields.pop("role")
+    # Ours to begin with, so its kind is known though the plain one is not written.
+    draft.fields.setdefault("role", "annotation")
     if draft.fields.get("state") not in (None, "open", "done", "skipped"):
         draft.fields.pop("state")
     for entry in _list(own, "suggested_steps"):

@@ -18,13 +18,15 @@ from app.canvas.clipboard import MIME, read_clip
 from app.canvas.curves import route
 from app.canvas.items import StepItem
 from app.pages.graphs.about import PassDialog
-from app.pages.graphs.dialogs import NewGraphDialog, import_file, write_export
+from app.pages.graphs.dialogs import NewGraphDialog, name_file, write_export
+from app.pages.graphs.importing import ImportDialog, import_files
 from app.pages.graphs.methods import MethodsDialog
 from app.pages.graphs.pane import GroupDialog
 from app.windows.main import MainWindow
 from core.graphs import suggestions, verbs
 from core.graphs.model import StepGraph, load_graph
 from core.graphs.order import sort_topologically
+from core.people import add_person
 from core.storage import Workspace
 from core.types.graphs import GraphMatch, GraphScore, GraphStep, TaskGraph
 from models.fake import FakeEmbedder, FakeGenerator
@@ -446,6 +448,14 @@ def test_groups_frame_their_cards(studio: Any, qtbot: QtBot) -> None:
     for step in ids[:2]:
         card = scene.cards[step]
         assert frame.boundingRect().contains(card.body.translated(card.pos()))
+    model = page.outline.view.outline
+    assert "in the group Before" in model.index(0, 1).data(Qt.ItemDataRole.AccessibleTextRole)
+    page.pane.rename_group()
+    dialog = find_dialog(GroupDialog)
+    assert isinstance(dialog, GroupDialog) and dialog.title_field.text() == "Before"
+    dialog.title_field.setText("First")
+    dialog._accept()
+    qtbot.waitUntil(lambda: rows(window, page).groups[0].title == "First")
     page.document.ungroup_selected()
     qtbot.waitUntil(lambda: rows(window, page).groups == ())
 
@@ -485,6 +495,17 @@ def test_pictures_are_written(studio: Any, tmp_path: Path) -> None:
     assert b"Boil the water" in data["svg"]
 
 
+def answer_import(**choices: str) -> bool:
+    """Answer the dialog that asks what imported graphs are, once it is there."""
+    dialog = find_dialog(ImportDialog)
+    if not isinstance(dialog, ImportDialog):
+        return False
+    for name, value in choices.items():
+        getattr(dialog, name).choose(value)
+    dialog._accept()
+    return True
+
+
 def test_files_go_out_and_come_in(studio: Any, tmp_path: Path, qtbot: QtBot) -> None:
     window, page = studio()
     told: list[tuple[str, str]] = []
@@ -494,8 +515,9 @@ def test_files_go_out_and_come_in(studio: Any, tmp_path: Path, qtbot: QtBot) -> 
         write_export(page, page.document, scene, format, False, path)
         qtbot.waitUntil(lambda path=path: path.exists() and path.stat().st_size > 0)
         count = len(told)
-        import_file(page, path, lambda words, first: told.append((words, first)))
-        qtbot.waitUntil(lambda count=count: len(told) > count)
+        import_files(page, [path], lambda words, first: told.append((words, first)))
+        # Some formats do not say what kind of graph it is, which is asked then.
+        qtbot.waitUntil(lambda count=count: (answer_import(), len(told) > count)[1])
         assert told[-1][0] == "1 graph imported"
         again = load_graph(window.session.workspace, told[-1][1])
         assert [step.text for step in again.steps] == STEPS
@@ -508,11 +530,47 @@ def test_a_file_with_a_circle_says_what_was_set_aside(
     _window, page = studio()
     path = tmp_path / "c.json"
     path.write_text(json.dumps({"steps": ["a", "b"], "edges": [[0, 1], [1, 0]]}))
-    import_file(page, path, page._on_imported)
+    import_files(page, [path], page._on_imported)
+    qtbot.waitUntil(answer_import)
     qtbot.waitUntil(lambda: page.document.graph is not None and len(page.document.graph.steps) == 2)
     assert len(page.document.graph.links) == 1
     assert "could not become part" in page.pane.hint.text
     assert "closes the circle" in page.about.aside.text()
+
+
+def test_what_a_published_file_does_not_say_is_asked(
+    studio: Any, tmp_path: Path, qtbot: QtBot
+) -> None:
+    _window, page = studio()
+    path = tmp_path / "validation.jsonl"
+    record = {"task": "fold a map", "assumptions": [], "substeps": [{"stepId": 0, "step": "fold"}],
+              "dependencies": []}  # fmt: skip
+    path.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    import_files(page, [path], page._on_imported)
+    qtbot.waitUntil(lambda: find_dialog(ImportDialog) is not None)
+    dialog = find_dialog(ImportDialog)
+    assert isinstance(dialog, ImportDialog)
+    assert (dialog.role.value, dialog.split.value) == ("gold", "validation")
+    dialog._accept()
+    qtbot.waitUntil(lambda: page.document.graph is not None and len(page.document.graph.steps) == 1)
+    made = page.document.graph.graph
+    assert (made.role, made.split) == ("gold", "validation")
+
+
+@pytest.mark.parametrize(
+    ("task", "name"),
+    [
+        ("Change a wound/dressing: sterile?", "Change a wound dressing sterile"),
+        ("צילום \u2068של\u2069 הלב", "צילום של הלב"),
+        ("हिन्दी में काम", "हिन्दी में काम"),
+        ("a" * 90, "a" * 40),
+        ("word " * 20, "word word word word word word word word"),
+        ("???", "graph"),
+        ("...", "graph"),
+    ],
+)
+def test_a_task_names_a_file(task: str, name: str) -> None:
+    assert name_file(task) == name
 
 
 def test_checks_show_and_mend(studio: Any, qtbot: QtBot) -> None:
@@ -534,6 +592,11 @@ def test_checks_show_and_mend(studio: Any, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: len(rows(window, page).steps) == 5)
     page.checks.look_for_meanings()
     qtbot.waitUntil(page.checks.meaning_button.isEnabled)
+    # Where only the person knows what is meant, the step is opened for typing.
+    first = page.document.graph.steps[0].id
+    page.checks.edit_asked.emit(first)
+    assert page.pane.canvas.editor is not None
+    page.pane.canvas.editor.finish(False)
 
 
 def test_a_models_suggestions_are_ghosts_until_accepted(studio: Any, qtbot: QtBot) -> None:
@@ -668,6 +731,17 @@ def test_work_is_finished_passed_on_and_trained(studio: Any, qtbot: QtBot) -> No
     qtbot.waitUntil(lambda: workspace.get(TaskGraph, training).note == "not mine")
 
 
+def test_a_graph_is_given_to_a_person(studio: Any, qtbot: QtBot) -> None:
+    window, page = studio()
+    workspace = window.session.workspace
+    person = workspace.transact("P", "", add_person, "Bo").value.id
+    page.tabs.setCurrentWidget(page.about)
+    qtbot.waitUntil(lambda: page.about.person.findData(person) >= 0)
+    page.about.person.setCurrentIndex(page.about.person.findData(person))
+    graph = page.document.graph_id
+    qtbot.waitUntil(lambda: workspace.get(TaskGraph, graph).person_id == person)
+
+
 def test_the_table_of_methods_fills(studio: Any, qtbot: QtBot) -> None:
     window, page = studio()
     workspace = window.session.workspace
@@ -682,6 +756,9 @@ def test_the_table_of_methods_fills(studio: Any, qtbot: QtBot) -> None:
     assert dialog.state.text().startswith("30 of 30")
     assert dialog.table.item(0, 0).text() == "Steps: One sequence"
     assert "[" in dialog.table.item(0, 2).text()
+    dialog.copy_table()
+    copied = QGuiApplication.clipboard().text().splitlines()
+    assert len(copied) == 16 and copied[1].startswith("Steps: One sequence\ttold\t")
     dialog.reject()
 
 

@@ -90,6 +90,16 @@ def test_methods_give_a_table_and_can_be_read_again(rifugio: Run, path: Path) ->
         assert workspace.count(TaskGraph, "role = 'model'") == 10
 
 
+def test_graphs_are_marked_as_gold(rifugio: Run, path: Path) -> None:
+    rifugio("steps", "--task", "make tea", "--method", "icl")
+    graph = rifugio("graphs", "list")["graphs"][0]
+    assert (graph["role"], graph["split"]) == ("model", "")
+    rifugio("graphs", "mark", "--as", "gold", "--split", "test", "--graph", graph["id"])
+    marked = rifugio("graphs", "list")["graphs"][0]
+    assert (marked["role"], marked["split"]) == ("gold", "test")
+    assert "Nothing is to be marked" in rifugio("graphs", "mark", code=2)["error"]
+
+
 def test_mistakes_are_said_in_a_line(rifugio: Run) -> None:
     assert "no graph 'x'" in rifugio("edges", "--graph", "x", code=1)["error"]
     assert "no gold graph" in rifugio("graphs", "methods", code=1)["error"]

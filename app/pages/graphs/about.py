@@ -20,7 +20,13 @@ from app.widgets.buttons import Button
 from app.widgets.dialogs import Dialog
 from app.widgets.editors import LineEditor, ProseEditor, SaveLabel, Saver
 from app.widgets.inputs import ComboBox, Form, text_field
-from core.graphs.annotation import reopen_graph, skip_graph, start_training, submit_graph
+from core.graphs.annotation import (
+    assign_graph,
+    reopen_graph,
+    skip_graph,
+    start_training,
+    submit_graph,
+)
 from core.graphs.verbs import clean_assumptions, clean_text, edit_graph
 from core.types import Person
 from core.types.graphs import TaskGraph
@@ -58,6 +64,8 @@ class AboutTab(QWidget):
         )
         self.role = ComboBox(say("Kind"))
         self.role.fill([(say(text), value) for value, text in ROLES])
+        self.person = ComboBox(say("Who works on it"), stretch=True)
+        self.person.currentIndexChanged.connect(self._assign)
         self.split = ComboBox(say("Split"))
         self.split.fill([(say(text), value) for value, text in SPLITS])
         self.source = ProseEditor(
@@ -75,6 +83,7 @@ class AboutTab(QWidget):
             say("Under which the steps hold. Another case is another graph of the same task."),
         )
         form.add(say("Kind"), self.role)
+        form.add(say("Who works on it"), self.person)
         form.add(say("Split"), self.split)
         form.add(say("Source text"), self.source)
         scroller.box.addLayout(form)
@@ -131,6 +140,7 @@ class AboutTab(QWidget):
         self.assumptions.load("\n".join(shown.assumptions))
         self.role.choose(shown.role)
         self.split.choose(shown.split)
+        self.person.choose(shown.person_id)
         self.source.load(shown.source_text)
         self._show_state(shown)
         lines = [str(entry.get("reason", "")) for entry in shown.aside[:_MOST_ASIDE]]
@@ -147,25 +157,28 @@ class AboutTab(QWidget):
             "skipped": say("Passed on: {why}", why=shown.note) if shown.note else say("Passed on"),
         }
         self.state.setText(words[shown.state])
-        self._tell_person(shown)
         self.done_button.setVisible(shown.state == "open")
         self.pass_button.setVisible(shown.state == "open" and shown.role == "annotation")
         self.open_button.setVisible(shown.state != "open")
         self.train_button.setVisible(shown.role == "gold")
 
-    def _tell_person(self, shown: TaskGraph) -> None:
-        """Add who works on it, once the name is read."""
-        if not shown.person_id or not self.session.has_workspace:
-            return
+    def read_people(self) -> None:
+        """Offer who can work on it; called when the tab is shown and when people change."""
+        if self.session.has_workspace:
+            run_query(self, self.session.workspace.find, Person).success(self._offer_people)
 
-        def take(people: list[Person]) -> None:
-            if people and self._shown is not None and self._shown.id == shown.id:
-                state = self.state.text()
-                if people[0].name not in state:
-                    self.state.setText(f"{state} · {people[0].name}")
+    def _offer_people(self, people: list[Person]) -> None:
+        self.person.fill(
+            [(say("Whoever comes first"), ""), *((person.name, person.id) for person in people)]
+        )
+        self.person.choose(self._shown.person_id if self._shown is not None else "")
 
-        workspace = self.session.workspace
-        run_query(self, workspace.find, Person, "id = ?", (shown.person_id,)).success(take)
+    @Slot()
+    def _assign(self) -> None:
+        shown, person = self._shown, self.person.value
+        if shown is not None and person is not None and person != shown.person_id:
+            self._shown = replace(shown, person_id=person)
+            self._run(say("Give the graph to somebody"), assign_graph, person)
 
     def _run(self, label_: str, verb: Any, *args: Any, done: Any = None) -> None:
         pending = run_verb(self, label_, verb, self.document.graph_id, *args)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from app import theme
 from app.operations import run_query
@@ -17,6 +18,9 @@ from app.widgets.basics import row
 from app.widgets.buttons import IconButton
 from app.widgets.inputs import ComboBox
 from core.types.graphs import TaskGraph
+
+#: The least width, in pixels of usual text, at which two canvases stand side by side.
+_SIDE_BY_SIDE = 600
 
 
 class BesidePane(QWidget):
@@ -55,3 +59,30 @@ class BesidePane(QWidget):
         chosen = str(self.choice.value or "")
         if chosen != self.pane.document.graph_id:
             self.pane.document.open(chosen)
+
+
+class Canvases(QSplitter):
+    """One canvas, or two: side by side where each has room for a card or two, else one above the other."""
+
+    def __init__(self) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        self.setChildrenCollapsible(False)
+        self.setHandleWidth(theme.M)
+
+    def share(self) -> None:
+        """Give both canvases the same room."""
+        self._turn()
+        length = self.width() if self.orientation() == Qt.Orientation.Horizontal else self.height()
+        self.setSizes([length // 2, length // 2])
+
+    def _turn(self) -> None:
+        upright = self.width() < theme.current().px(_SIDE_BY_SIDE)
+        wanted = Qt.Orientation.Vertical if upright else Qt.Orientation.Horizontal
+        if self.orientation() != wanted:
+            self.setOrientation(wanted)
+            for pane in self.findChildren(GraphPane):
+                pane.canvas.view_anew()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._turn()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -26,6 +26,9 @@ _MOST_ROWS = 60
 
 class ChecksTab(QWidget):
     """Rows of what deserves a look. Pressing a row's text selects its step."""
+
+    #: A step's text is to be typed anew: only the person knows how.
+    edit_asked = Signal(str)
 
     def __init__(self, session: Session, document: GraphDocument) -> None:
         super().__init__()
@@ -145,8 +148,17 @@ class ChecksTab(QWidget):
         head.clicked.connect(partial(self._show_step, step_id))
         words = label(issue.message, "muted", wrap=True)
         parts: list[QWidget] = [head, words]
-        if issue.fix is not None and not self.document.read_only:
+        if self.document.read_only:
+            pass
+        elif issue.fix is not None:
             parts.append(self._fix_button(step_id, issue.fix))
+        else:
+            edit = Button(say("Edit the text"))
+            edit.setAccessibleName(
+                say("Edit the text of step {number}", number=graph.numbers[step_id])
+            )
+            edit.clicked.connect(partial(self.edit_asked.emit, step_id))
+            parts.append(edit)
         self._add_block("warning", "warning", parts)
 
     def _fix_button(self, step_id: str, fix: Fix) -> QWidget:

@@ -84,6 +84,7 @@ class CompareTab(QWidget):
         document.changed.connect(self._on_document)
         self._shown_for = ""
         self._waited = False
+        self._pending = False
         self._show()
 
     @property
@@ -136,7 +137,11 @@ class CompareTab(QWidget):
             self.compared = None
             self._show()
             return
-        self._shown_for = graph.graph.id
+        if self._shown_for != graph.graph.id:
+            # What is told of another graph goes at once.
+            self._shown_for = graph.graph.id
+            self.compared, self._pending = None, True
+            self._show()
         run_query(self, list_others, self.session.workspace, graph.graph).success(self._fill)
 
     def _fill(self, others: Sequence[tuple[TaskGraph, str]]) -> None:
@@ -172,16 +177,20 @@ class CompareTab(QWidget):
         """Compare anew, off the UI thread."""
         graph, gold_id = self.document.graph, self.gold_id
         self._generation += 1
+        self._pending = False
         if graph is None or not gold_id or self.is_waiting or not self.session.has_workspace:
             self.compared = None
             self._clear_marks()
             self._show()
             return
         generation = self._generation
+        self._pending = True
+        if self.compared is None:
+            self._show()
 
         def take(found: Compared) -> None:
             if generation == self._generation and self.isVisible():
-                self.compared = found
+                self.compared, self._pending = found, False
                 self._show()
                 self._mark()
 
@@ -196,7 +205,7 @@ class CompareTab(QWidget):
         ).success(take).failure(self._lost)
 
     def _lost(self, error: BaseException) -> None:
-        self.compared = None
+        self.compared, self._pending = None, False
         self._show()
         self.verdict.setText(str(error))
 
@@ -246,6 +255,8 @@ class CompareTab(QWidget):
                 "the feedback come when you say that you are done."
             )
         if found is None:
+            if self._pending:
+                return say("Comparing …")
             return (
                 say("Choose a graph to compare with.")
                 if self.choice.count()

@@ -1,4 +1,4 @@
-"""Making, importing and exporting graphs."""
+"""Making and exporting graphs."""
 
 from __future__ import annotations
 
@@ -14,19 +14,14 @@ from app.canvas.document import GraphDocument
 from app.canvas.export import PICTURES, export_picture
 from app.canvas.scene import GraphScene
 from app.operations import run_query, run_verb, session_of
-from app.strings import count_of, say
+from app.strings import say
 from app.widgets.basics import label
-from app.widgets.dialogs import Dialog, choose_files, choose_new_file
+from app.widgets.dialogs import Dialog, choose_new_file
 from app.widgets.editors import ProseEditor
 from app.widgets.inputs import ComboBox, Form, text_field
 from core.errors import KnownError
-from core.exchange.records import Skipped
-from core.graphs.drafts import GraphDraft
-from core.graphs.formats import read_graphs
-from core.graphs.imports import GraphImport, export_graphs, import_graphs
+from core.graphs.imports import export_graphs
 from core.graphs.verbs import add_graph
-
-FILTER = "Graphs (*.jsonl *.json *.graphml *.dot *.gv);;All files (*)"
 
 #: What some system refuses in the name of a file.
 _NOT_IN_NAMES = '<>:"/\\|?*'
@@ -89,53 +84,6 @@ class NewGraphDialog(Dialog):
     def _refuse(self, error: BaseException) -> None:
         self.words.setText(str(error) if isinstance(error, KnownError) else repr(error))
         self.words.show()
-
-
-def import_files(page: QWidget, done: Callable[[str, str], object]) -> None:
-    """Let the person choose files and bring their graphs in; ``done`` gets words and the first id."""
-    choose_files(
-        page,
-        say("Import graphs"),
-        FILTER,
-        lambda paths: [import_file(page, path, done) for path in paths],
-        many=True,
-    )
-
-
-def import_file(page: QWidget, path: Path, done: Callable[[str, str], object]) -> None:
-    """Read a file off the UI thread, then write its graphs in one transaction."""
-
-    def write(found: tuple[list[GraphDraft], list[Skipped], str]) -> None:
-        drafts, skipped, _format = found
-        run_verb(
-            page, say("Import {name}", name=path.name), import_graphs, path.name, drafts, skipped
-        ).success(lambda outcome: tell(outcome.value))
-
-    def tell(report: GraphImport) -> None:
-        words = [say("{what} imported", what=count_of(len(report.ids), "graph", "graphs"))]
-        if report.skipped:
-            first = report.skipped[0]
-            words.append(
-                say(
-                    "{count} left out (line {line}: {reason})",
-                    count=len(report.skipped),
-                    line=first.line,
-                    reason=first.reason,
-                )
-            )
-        if report.aside:
-            first = report.aside[0]
-            words.append(
-                say(
-                    "{count} entries set aside (line {line}: {reason})",
-                    count=len(report.aside),
-                    line=first.line,
-                    reason=first.reason,
-                )
-            )
-        done("; ".join(words), report.ids[0] if report.ids else "")
-
-    run_query(page, read_graphs, path).success(write)
 
 
 def name_file(task: str) -> str:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -81,12 +82,17 @@ class MethodsDialog(Dialog):
         self.table.setTabKeyNavigation(False)
         self.table.verticalHeader().hide()
         self.table.setMinimumHeight(theme.current().px(320))
+        # Empty heads would say nothing.
+        self.table.hide()
         self.body.addWidget(self.table, 1)
         self.resume_button = Button(say("Go on where it stopped"))
         self.resume_button.clicked.connect(self.resume)
         self.start_button = Button(say("Start"))
         self.start_button.clicked.connect(self.start)
-        self.body.addLayout(row(self.start_button, self.resume_button, None))
+        self.copy_button = Button(say("Copy the table"), "link", icon="copy")
+        self.copy_button.clicked.connect(self.copy_table)
+        self.copy_button.hide()
+        self.body.addLayout(row(self.start_button, self.resume_button, None, self.copy_button))
         self.add_cancel(say("Close"))
         self.read()
 
@@ -98,7 +104,10 @@ class MethodsDialog(Dialog):
     def _show(self, found: tuple[Job | None, list[MethodRow], int]) -> None:
         job, rows, golds = found
         self._job = job
-        self.table.setVisible(bool(rows))
+        if rows and self.table.isHidden():
+            self.table.show()
+            self.copy_button.show()
+            self.adjustSize()
         self.start_button.setText(say("Start anew") if job is not None else say("Start"))
         self.start_button.setEnabled(bool(golds))
         unfinished = job is not None and job.state in ("cancelled", "paused", "failed")
@@ -106,8 +115,8 @@ class MethodsDialog(Dialog):
         if job is None:
             self.state.setText(
                 say(
-                    "No run yet. There are {what} to try the methods on. It can take an hour, and be "
-                    "stopped and gone on with.",
+                    "No run yet. There are {what} to try the methods on. That can take an hour; it can "
+                    "be stopped, and goes on where it stopped.",
                     what=count_of(golds, "gold graph", "gold graphs"),
                 )
                 if golds
@@ -141,6 +150,14 @@ class MethodsDialog(Dialog):
             item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         item.setToolTip(tip)
         self.table.setItem(place, column, item)
+
+    @Slot()
+    def copy_table(self) -> None:
+        """Put the table on the clipboard, for a spreadsheet or a text."""
+        columns, rows = range(self.table.columnCount()), range(self.table.rowCount())
+        lines = [[self.table.horizontalHeaderItem(c).text() for c in columns]]
+        lines += [[self.table.item(r, c).text() for c in columns] for r in rows]
+        QGuiApplication.clipboard().setText("\n".join("\t".join(cells) for cells in lines))
 
     @Slot()
     def start(self) -> None:

@@ -130,7 +130,7 @@ class OutlineModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return self._spoken(step.id, column, status)
         if role == Qt.ItemDataRole.ToolTipRole and column == TEXT:
-            lines = [step.text, *(issue.message for issue in issues)]
+            lines = [step.text, *self._in_group(step.id), *(issue.message for issue in issues)]
             return "\n".join(lines)
         if role == Qt.ItemDataRole.DecorationRole and column == TEXT and issues:
             return icons.icon("warning", "warning", size=15)
@@ -178,6 +178,17 @@ class OutlineModel(QAbstractTableModel):
         near = graph.parents if column == AFTER else graph.children
         return ", ".join(str(graph.numbers[other]) for other in near[step_id])
 
+    def _in_group(self, step_id: str) -> list[str]:
+        """The group a step is in, in words."""
+        graph = self.document.graph
+        assert graph is not None
+        group_id = graph.by_id[step_id].group_id
+        return [
+            say("in the group {name}", name=group.title)
+            for group in graph.groups
+            if group.id == group_id
+        ]
+
     def _spoken(self, step_id: str, column: int, status: str) -> str:
         graph = self.document.graph
         assert graph is not None
@@ -188,6 +199,7 @@ class OutlineModel(QAbstractTableModel):
             words = [text]
             if graph.by_id[step_id].suggested:
                 words.append(say("suggested by {who}", who=graph.by_id[step_id].suggested))
+            words += self._in_group(step_id)
             words += [issue.message for issue in self.document.issues.get(step_id, ())]
             return ". ".join(words)
         if not text:
@@ -253,7 +265,7 @@ class OutlineView(QTableView):
 
     def _fit(self) -> None:
         current = theme.current()
-        self.verticalHeader().setDefaultSectionSize(current.px(46))
+        self.verticalHeader().setDefaultSectionSize(current.px(42))
         header = self.horizontalHeader()
         for column, width in ((NUMBER, 46), (AFTER, 64), (BEFORE, 64)):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QTabWidget, QWidget
 
@@ -17,10 +17,11 @@ from app.pages.base import Command
 from app.pages.base import Page as BasePage
 from app.pages.graphs.about import AboutTab
 from app.pages.graphs.actions import bind_keys, list_commands
-from app.pages.graphs.beside import BesidePane
+from app.pages.graphs.beside import BesidePane, Canvases
 from app.pages.graphs.checks import ChecksTab
 from app.pages.graphs.compare import CompareTab
-from app.pages.graphs.dialogs import ExportDialog, NewGraphDialog, import_files
+from app.pages.graphs.dialogs import ExportDialog, NewGraphDialog
+from app.pages.graphs.importing import choose_and_import
 from app.pages.graphs.methods import MethodsDialog
 from app.pages.graphs.outline import OutlineView
 from app.pages.graphs.outline_tab import OutlineTab
@@ -90,6 +91,7 @@ class Page(BasePage):
         self.document = self.pane.document
         self.outline = OutlineTab(self.document)
         self.checks = ChecksTab(self.session, self.document)
+        self.checks.edit_asked.connect(self.edit_step)
         self.suggest = SuggestTab(self.session, self.document)
         self.suggest.methods_asked.connect(self.show_methods)
         self.compare = CompareTab(self.session, self.document)
@@ -117,9 +119,7 @@ class Page(BasePage):
             self.tabs.addTab(tab, text)
         self.tabs.currentChanged.connect(self._on_tab)
         self.beside: BesidePane | None = None
-        self.canvases = QSplitter(Qt.Orientation.Horizontal)
-        self.canvases.setChildrenCollapsible(False)
-        self.canvases.setHandleWidth(theme.M)
+        self.canvases = Canvases()
         self.canvases.addWidget(self.pane)
         side = Card()
         side.box.setContentsMargins(theme.M, theme.XS, theme.M, theme.M)
@@ -139,6 +139,8 @@ class Page(BasePage):
         self._on_filter()
         self.listing.model.apply_changes(changes)
         self.document.apply_changes(changes)
+        if changes is None or changes.touches("person"):
+            self.about.read_people()
         if self.beside is not None and self.beside.isVisible():
             self.beside.pane.document.apply_changes(changes)
 
@@ -212,7 +214,7 @@ class Page(BasePage):
     @Slot()
     def show_import(self) -> None:
         """Choose a file of graphs."""
-        import_files(self, self._on_imported)
+        choose_and_import(self, self._on_imported)
 
     @Slot()
     def show_export(self) -> None:
@@ -274,11 +276,14 @@ class Page(BasePage):
             self._list_wanted = self.list_button.isChecked()
             self.list_button.setChecked(False)
             self.beside.show()
-            half = self.canvases.width() // 2
-            self.canvases.setSizes([half, half])
-            self.pane.canvas.view_anew()
+            # The list gives its room away only once the window is laid out anew.
+            QTimer.singleShot(0, self, self._share_canvases)
         assert self.document.graph is not None
         self.beside.offer(self.document.graph.graph, wanted)
+
+    def _share_canvases(self) -> None:
+        self.canvases.share()
+        self.pane.canvas.show_readably()
 
     @Slot()
     def _close_beside(self) -> None:
@@ -309,6 +314,12 @@ class Page(BasePage):
             self.outline.view.edit_current()
         else:
             self.pane.canvas.rename_current()
+
+    @Slot(str)
+    def edit_step(self, step_id: str) -> None:
+        """Type over a step on the canvas."""
+        self.document.select((step_id,), (), current=step_id)
+        self.pane.canvas.rename_current()
 
     @Slot()
     def change_sides(self) -> None:
@@ -399,6 +410,8 @@ class Page(BasePage):
         self.compare.set_active(shown is self.compare)
         if shown is self.suggest:
             self.suggest.look_around()
+        elif shown is self.about:
+            self.about.read_people()
 
     def _toggle_list(self, shown: bool) -> None:
         self.listing.setVisible(shown)

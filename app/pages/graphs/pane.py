@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
@@ -23,9 +24,12 @@ from app.widgets.notice import Notice
 from core.errors import RifugioError
 from core.graphs.hints import hint_graph
 from core.graphs.model import describe_assumptions
+from core.graphs.verbs import rename_group
+from core.types.graphs import StepGroup
 
-#: Below this width the heading needs the room of the zoom buttons, whose keys and wheel remain.
-_ROOMY = 440
+#: Below these widths the heading needs the room of the zoom buttons, whose keys and wheel remain, and
+#: of those that the menu has, too.
+_ROOMY, _TIGHT = 440, 400
 
 
 class GraphPane(QFrame):
@@ -64,7 +68,7 @@ class GraphPane(QFrame):
             say("Draw a dependency from the current step (C)"),
             self.connect_current,
         )
-        self._tool(tools, "layout", say("Lay out (L)"), self.document.lay_out)
+        self.layout_button = self._tool(tools, "layout", say("Lay out (L)"), self.document.lay_out)
         self._zooms = (
             self._tool(tools, "zoom-out", say("Zoom out (-)"), self.canvas.zoom_out),
             self._tool(tools, "zoom-in", say("Zoom in (+)"), self.canvas.zoom_in),
@@ -98,9 +102,13 @@ class GraphPane(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        roomy = self.width() >= theme.current().px(_ROOMY)
-        for button in self._zooms:
-            button.setVisible(roomy)
+        for least, buttons in (
+            (_ROOMY, self._zooms),
+            (_TIGHT, (self.connect_button, self.layout_button)),
+        ):
+            roomy = self.width() >= theme.current().px(least)
+            for button in buttons:
+                button.setVisible(roomy)
 
     # -- what is told --------------------------------------------------------------------
 
@@ -212,6 +220,22 @@ class GraphPane(QFrame):
         if self.document.selected_in_order() and not self.document.read_only:
             GroupDialog(self, self.document.group_selected).open()
 
+    def _selected_group(self) -> StepGroup | None:
+        """The group that all selected steps are in."""
+        graph = self.document.graph
+        if graph is None:
+            return None
+        ids = {graph.by_id[step].group_id for step in self.document.steps if step in graph.by_id}
+        return next((group for group in graph.groups if ids == {group.id}), None)
+
+    @Slot()
+    def rename_group(self) -> None:
+        """Change the name of the selected steps' frame."""
+        group = self._selected_group()
+        if group is not None and not self.document.read_only:
+            rename = partial(self.document.run, say("Rename group"), rename_group, group.id)
+            GroupDialog(self, rename, group.title).open()
+
     @Slot()
     def accept(self) -> None:
         """Accept the selected suggestions."""
@@ -286,6 +310,7 @@ class GraphPane(QFrame):
         entry(say("Duplicate"), self.duplicate, "graphs.duplicate", bool(steps))
         menu.addSeparator()
         entry(say("Group …"), self.group, "graphs.group", bool(steps))
+        entry(say("Rename the group …"), self.rename_group, "", bool(self._selected_group()))
         entry(say("Ungroup"), document.ungroup_selected, "graphs.ungroup", bool(steps))
         menu.addSeparator()
         entry(say("Lay out"), document.lay_out, "graphs.layout")
@@ -308,15 +333,17 @@ class GraphPane(QFrame):
 class GroupDialog(Dialog):
     """Asks for the name of a frame."""
 
-    def __init__(self, parent: QWidget, done: Callable[[str], object]) -> None:
-        super().__init__(say("Group steps"), parent, width=420)
+    def __init__(self, parent: QWidget, done: Callable[[str], object], title: str = "") -> None:
+        super().__init__(
+            say("Rename the group") if title else say("Group steps"), parent, width=420
+        )
         self._done = done
         form = Form()
-        self.title_field = text_field(say("Name of the group"))
+        self.title_field = text_field(say("Name of the group"), title)
         form.add(say("Name of the group"), self.title_field)
         self.body.addLayout(form)
         self.add_cancel()
-        self.add_button(say("Group"), self._accept, "primary")
+        self.add_button(say("Rename") if title else say("Group"), self._accept, "primary")
         self.title_field.setFocus()
 
     @Slot()
