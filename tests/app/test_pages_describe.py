@@ -169,7 +169,7 @@ def test_a_search_narrows_the_list_and_an_empty_field_widens_it(
 def test_a_rubric_shows_its_items(open_window: OpenWindow, qtbot: QtBot) -> None:
     window = open_window()
     page = show(window, "rubrics", qtbot)
-    qtbot.waitUntil(lambda: "6 items" in page.card.note_label.text())
+    qtbot.waitUntil(lambda: "6 items" in page.panel.card.note_label.text())
     assert window.session.workspace.count(Rubric) == 1
 
 

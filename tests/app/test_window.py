@@ -124,7 +124,11 @@ def test_demo_is_made_on_first_use(make_window: Make, qtbot: QtBot) -> None:
     window = make_window()
     window.welcome.open_demo()
     qtbot.waitUntil(lambda: window.session.has_workspace, timeout=8000)
-    assert window.session.workspace.count(Task) > 0
+    workspace = window.session.workspace
+    assert workspace.count(Task) > 0
+    # What two systems wrote waits to be reviewed, and has its scores.
+    assert workspace.count(Output) == 8
+    assert workspace.value("SELECT count(*) FROM score WHERE value IS NOT NULL") == 24
 
 
 def test_lock_hides_everything_and_returns_to_the_place(

@@ -75,7 +75,7 @@ class Page(BasePage):
         for number, part in enumerate((self.listing, self.input_card, self.reference_card)):
             splitter.addWidget(part)
             splitter.setStretchFactor(number, 3 if number == 0 else 4)
-        splitter.setSizes([theme.current().px(width) for width in (340, 460, 460)])
+        splitter.setSizes([theme.current().px(width) for width in (400, 430, 430)])
         self.body.addWidget(splitter, 1)
 
     def refresh(self, changes: Changes | None) -> None:

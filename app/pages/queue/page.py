@@ -48,7 +48,7 @@ ITEMS = TableSource(
         TableColumn("place", "No.", "v.position + 1", order="v.position", width=5, right=True),
         TableColumn("pseudonym", "Output", "o.pseudonym", order="o.pseudonym", width=12),
         TableColumn("title", "Example", "e.title", order="e.title COLLATE NOCASE", width=0),
-        TableColumn("task", "Task", "t.objective", order="t.objective COLLATE NOCASE", width=34),
+        TableColumn("task", "Task", "t.objective", order="t.objective COLLATE NOCASE", width=26),
         TableColumn("state", "State", "v.state", order="v.state", width=12, text=_state_word),
         TableColumn(
             "rated",

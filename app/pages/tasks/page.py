@@ -73,7 +73,7 @@ class Page(BasePage):
         splitter.addWidget(self.form)
         splitter.setStretchFactor(0, 2)
         splitter.setStretchFactor(1, 5)
-        splitter.setSizes([theme.current().px(width) for width in (360, 900)])
+        splitter.setSizes([theme.current().px(width) for width in (420, 840)])
         self.body.addWidget(splitter, 1)
 
     def refresh(self, changes: Changes | None) -> None:

@@ -67,7 +67,7 @@ def open_workspace(
 
 def open_demo_workspace(name: str) -> Opened:
     """Open the demo workspace, filling it when it is new; for a worker thread."""
-    from core.exchange.demo import fill_demo
+    from core.exchange.demo import fill_demo, fill_outputs
 
     path = data_directory() / f"Demo{SUFFIX}"
     if path.exists():
@@ -76,6 +76,7 @@ def open_demo_workspace(name: str) -> Opened:
     workspace, person = create_workspace(path, None, name)
     try:
         workspace.transact_job("Fill the demo", person.id, fill_demo)
+        fill_outputs(workspace, person.id)
     except BaseException:
         workspace.close()
         path.unlink(missing_ok=True)

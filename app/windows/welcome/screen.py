@@ -60,7 +60,7 @@ class Welcome(QWidget):
         frame.addLayout(columns)
         self._recent = Card(say("Recent"))
         self._recent_box = QVBoxLayout()
-        self._recent_box.setSpacing(2)
+        self._recent_box.setSpacing(theme.XS)
         self._recent.add(self._recent_box)
         self._recent.box.addStretch(1)
         self._open_other = Button(say("Open another …"), icon="open")
@@ -89,9 +89,14 @@ class Welcome(QWidget):
         clear_layout(self._recent_box)
         recent = [Path(entry) for entry in self.session.settings.recent]
         if not recent:
-            self._recent_box.addWidget(
-                label(say("Workspaces you have opened are listed here."), "muted", wrap=True)
-            )
+            for words in (
+                say("Workspaces you have opened are listed here."),
+                say(
+                    "New here? The demo has invented tasks, examples, a rubric and a graph, and what "
+                    "two systems wrote, for you to rate and compare. Nothing of it is real."
+                ),
+            ):
+                self._recent_box.addWidget(label(words, "muted", wrap=True))
         for path in recent:
             self._recent_box.addWidget(_RecentRow(path, self))
         there = [path for path in recent if path.exists()]
