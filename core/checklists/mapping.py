@@ -3,8 +3,8 @@
 As in the paper the model plays an expert, gets the items of a group together, and answers N/A where the
 text says nothing. Items with fixed answers are chosen by probability, all at once from the text's one
 evaluation. Whatever fails, an item at a time is unscored with its reason, the rest stands, and calling
-again does only what is missing. Small models like to give the question back instead of an answer: that
-counts as none.
+again does only what is missing. Small models like to give the question back instead of an answer, and to
+invent numbers: neither counts as an answer.
 
 Source: Ruan et al., 'ExpertLongBench' (2025), checklist extraction.
 """
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.checklists.asking import choose_each, describe_error, is_close, is_refusal
-from core.checklists.spans import best_sentence, find_span, place_answer
+from core.checklists.spans import best_sentence, place_answer
 from core.checklists.verbs import (
     Target,
     checklist_items,
@@ -30,6 +30,7 @@ from core.checklists.verbs import (
 )
 from core.errors import Cancelled, ModelError
 from core.metrics.clear import is_na
+from core.nli.exact import check_exactly
 from core.ports import (
     Cancellation,
     Choice,
@@ -52,6 +53,13 @@ GROUP_PROMPT, ITEM_PROMPT, PICK_PROMPT = "clear_map", "clear_map_one", "clear_pi
 LARGEST_GROUP = 8
 _TOKENS_AN_ITEM, _TOKENS_ONE = 90, 220
 _NA = "N/A"
+#: Share of an answer's words that are not the question's, up to which it only repeats it.
+_NEW_WORDS = 0.2
+_LITTLE = frozenset(
+    re.findall(r"\w+", "a an and as by how in is it of on or that the to was were what when where")
+)
+#: Kinds of exact differences that make an answer found nowhere in the text an invented one.
+_COUNTED = frozenset({"number", "dose", "date"})
 _YES_NO = ("Yes", "No")
 
 
@@ -190,6 +198,25 @@ def read_group_answer(answer: str, count: int) -> dict[int, str]:
     return found
 
 
+def find_fault(items: Sequence[RubricItem], answer: str, text: str) -> str:
+    """Why an answer to one of the items is none, in words; '' where it is one.
+
+    What stands in the text is never faulty, nor is N/A.
+    """
+    if not answer.strip():
+        return "The model answered with nothing."
+    if is_refusal(answer):
+        return f"The model refused: '{' '.join(answer.split())[:80]}'."
+    if _says_na(answer) or place_answer(text, answer)["start"] >= 0:
+        return ""
+    if _repeats(items, answer):
+        return "The model repeated the question."
+    invented = [d for d in check_exactly(answer, text) if d.kind in _COUNTED]
+    if invented:
+        return f"The model's answer has '{invented[0].text}', which the text has not."
+    return ""
+
+
 class _Asker:
     """One mapping under way."""
 
@@ -243,13 +270,11 @@ class _Asker:
             # One by one it will be seen which item is to blame.
             return []
         found = read_group_answer(answer[0], len(group))
-        # What is empty, refused or the question again, even in well-formed JSON, is asked again by itself.
+        # What is unusable, even in well-formed JSON, is asked again by itself.
         return [
             self._filled(item, found[number])
             for number, item in enumerate(group, 1)
-            if found.get(number, "").strip()
-            and not is_refusal(found[number])
-            and not _repeats(group, found[number], self._text)
+            if number in found and not find_fault(group, found[number], self._text)
         ]
 
     def _ask_one(self, item: RubricItem) -> _Answer:
@@ -262,12 +287,9 @@ class _Asker:
         text = _without_preface(text, item)
         if finish == "length":
             return _unscored(item, f"The answer did not end within {_TOKENS_ONE} tokens.")
-        if not text:
-            return _unscored(item, "The model answered with nothing.")
-        if is_refusal(text):
-            return _unscored(item, f"The model refused: '{' '.join(text.split())[:80]}'.")
-        if _repeats([item], text, self._text):
-            return _unscored(item, "The model repeated the question.")
+        fault = find_fault([item], text, self._text)
+        if fault:
+            return _unscored(item, fault)
         return self._filled(item, text)
 
     def _pick(self, items: Sequence[RubricItem]) -> None:
@@ -310,7 +332,7 @@ class _Asker:
         )
 
     def _filled(self, item: RubricItem, text: str) -> _Answer:
-        if is_na(text) or re.fullmatch(r"(?i)\W*N/A\W.*", text.strip()):
+        if _says_na(text):
             return _Answer(item.id, _na(None, {}))
         place = place_answer(self._text, text)
         return _Answer(
@@ -389,22 +411,20 @@ def _unscored(item: RubricItem, reason: str) -> _Answer:
     return _Answer(item.id, fields)
 
 
-def _repeats(items: Sequence[RubricItem], answer: str, text: str) -> bool:
-    """Whether an answer is what was asked, and does not stand in the text as well."""
-    said = _bare(answer)
-    asked = {
-        _bare(words)
-        for item in items
-        for words in (item.title, item.description, f"{item.title}: {item.description}")
-    }
-    if said not in asked:
-        return False
-    span = find_span(text, answer)
-    return span is None or span.likeness < 1.0
+def _says_na(answer: str) -> bool:
+    return is_na(answer) or re.fullmatch(r"(?i)\W*N/A\W.*", answer.strip()) is not None
 
 
-def _bare(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.casefold()))
+def _repeats(items: Sequence[RubricItem], answer: str) -> bool:
+    """Whether an answer says hardly more than one of the items it was asked for."""
+    said = set(re.findall(r"\w+", answer.casefold())) - _LITTLE
+    if not said:
+        return True
+    for item in items:
+        asked = set(re.findall(r"\w+", f"{item.title} {item.description}".casefold()))
+        if len(said - asked) <= len(said) * _NEW_WORDS:
+            return True
+    return False
 
 
 def _key(title: str) -> str:

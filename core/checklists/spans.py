@@ -62,13 +62,17 @@ def find_span(text: str, answer: str) -> Span | None:
 def find_spans(text: str, answer: str) -> list[Span]:
     """The stretches an answer was taken from: of the whole of it, else of its sentences and list parts."""
     whole = find_span(text, answer)
-    if whole is not None:
+    if whole is not None and whole.likeness == 1.0:
         return [whole]
     pieces = [piece for piece in _PIECES.split(answer) if len(piece.strip(" .-•")) >= 3]
     if len(pieces) < 2:
-        return []
-    found = [find_span(text, piece.strip(" -•")) for piece in pieces]
-    return [span for span in dict.fromkeys(found) if span is not None]
+        return [whole] if whole is not None else []
+    parts = [find_span(text, piece.strip(" -•")) for piece in pieces]
+    found = [span for span in dict.fromkeys(parts) if span is not None]
+    # Parts that stand in the text say more than a stretch that is like the whole.
+    if whole is not None and (None in parts or any(span.likeness < 1.0 for span in found)):
+        return [whole]
+    return found
 
 
 def best_sentence(text: str, query: str, *, least: float = 0.34) -> Span | None:

@@ -165,7 +165,7 @@ def split_suggestion(title: str, description: str, at: int | None = None) -> lis
     ----------
     at
         A place in the description, in code points; None splits at its questions, semicolons or lines,
-        else the title at 'and'.
+        else title and description at 'and'.
     """
     if at is not None and 0 < at < len(description):
         before, after = description[:at].strip(), description[at:].strip()
@@ -176,6 +176,10 @@ def split_suggestion(title: str, description: str, at: int | None = None) -> lis
     names = [part.strip() for part in re.split(r"\s+(?:and|as well as|&)\s+|,\s+", title)]
     names = [name[:1].upper() + name[1:] for name in names if name]
     if len(names) > 1:
+        # 'Court and judge: the court, and the judge's name' parts in both halves alike.
+        halves = [part.strip() for part in re.split(r",?\s+(?:and|as well as|&)\s+", description)]
+        if len(halves) == len(names):
+            return list(zip(names, halves, strict=True))
         return [(name, description if not place else "") for place, name in enumerate(names)]
     return [(title, description), (f"{title} (2)", "")]
 

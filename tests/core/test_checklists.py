@@ -186,6 +186,13 @@ def test_a_span_of_nearly_the_same_words_covers_whole_words() -> None:
 
 def test_what_is_not_in_the_text_has_no_span() -> None:
     assert find_spans("Lungs are clear.", "penicillin allergy since childhood") == []
+    # Parts word for word, though the whole is nearly one stretch.
+    text = "Carla Reyes, an aide, sued Evergreen Care, Inc. in March."
+    found = find_spans(text, "Carla Reyes, an aide; Evergreen Care, Inc.")
+    assert [text[s.start : s.end] for s in found] == [
+        "Carla Reyes, an aide",
+        "Evergreen Care, Inc",
+    ]
     assert find_span("", "x") is None
     assert find_span("x", " ") is None
 
@@ -311,6 +318,19 @@ def test_the_question_given_back_is_no_answer(case: Case) -> None:
     assert entries[case.items["Drugs"].id].text == "ramipril 10 mg daily"
     plan = entries[case.items["Plan"].id]
     assert (plan.state, plan.reason) == ("unscored", "The model repeated the question.")
+
+
+def test_an_invented_number_is_no_answer(case: Case) -> None:
+    mapper = ScriptedMapper(
+        texts={"Drugs": "metformin 850 mg twice", "Plan": "a visit to the clinic", "Family": "N/A."}
+    )
+    checklist = map_with_model(case.workspace, case.output_target, mapper)
+    entries = verbs.entries_of(case.workspace, checklist.id)
+    drugs, plan = entries[case.items["Drugs"].id], entries[case.items["Plan"].id]
+    assert drugs.state == "unscored"
+    assert "'850 mg', which the text has not" in drugs.reason
+    # Words that are nowhere in the text may be a fair summary: kept, and shown to have no place.
+    assert (plan.state, plan.start) == ("filled", -1)
 
 
 def test_a_title_that_stands_in_the_text_is_an_answer(case: Case) -> None:
