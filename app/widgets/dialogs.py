@@ -53,6 +53,13 @@ class Dialog(QDialog):
             raise BugError(f"{type(self).__name__} was opened outside a window with a session.")
         return self._session
 
+    def prefer_size(self, width: int, height: int) -> None:
+        """Open this large in the text size of now, and no larger than the window it belongs to."""
+        current, room = theme.current(), self.parentWidget().size()
+        wide, high = room.width() - theme.XL, room.height() - theme.XL
+        self.setMinimumWidth(min(self.minimumWidth(), wide))
+        self.resize(min(current.px(width), wide), min(current.px(height), high))
+
     def add_button(self, text: str, slot: Callable[[], object], kind: Kind = "") -> Button:
         """A button at the right; the primary one is pressed by Enter."""
         button = Button(text, kind)

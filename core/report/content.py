@@ -10,6 +10,7 @@ from typing import Any
 
 from core.exchange.privacy import PRIVATE_SQL
 from core.judges.results import Bias, WinRateRow, bias_rows, win_rates
+from core.report.summary import summarise
 from core.review.pairs import rater_agreement
 from core.runs.compare import Comparison, Side, common_metrics, compare_sides, in_words
 from core.runs.human_agreement import HumanAgreement, human_agreement
@@ -76,6 +77,7 @@ class Content:
     rates: list[WinRateRow]
     biases: list[Bias]
     human: HumanAgreement
+    short: list[str]
     limits: list[str]
     signatures: list[str]
 
@@ -102,17 +104,19 @@ def read_content(workspace: Workspace, options: ReportOptions) -> Content:
         if len({row.field for row in data}) > 1
         else []
     )
+    compared = _compared(workspace, systems) if whole else []
     return Content(
         data,
         systems,
         rows,
         ratings,
         by_field,
-        _compared(workspace, systems) if whole else [],
+        compared,
         rater_agreement(workspace) if whole else {"people": 0, "pairs": 0},
         rates,
         biases,
         human,
+        summarise(rows, ratings, rates, human, compared),
         _limits(workspace, rows + ratings, systems, biases, human, data),
         _signatures(rows, workspace),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from core.ports import PdfPrinter
 from core.report.content import Content, ReportOptions, read_content
 from core.report.figures import Line, means_figure, shares_figure
 from core.resources import resource_path
-from core.runs.measures import LATEST, RATING_PREFIX
+from core.runs.measures import LATEST, RATING_PREFIX, measure_name
 from core.runs.results import MOST_BOOTSTRAPPED, ResultRow
 from core.runs.verbs import task_and_field
 from core.settings import write_atomically
@@ -29,6 +30,7 @@ __all__ = ["ReportOptions", "print_report", "render_report", "write_report"]
 
 #: Metrics shown with one digit, whatever their size.
 _WHOLE = frozenset({"length", "sari", "bleu", "sari_hf", "flesch_kincaid"})
+_MOST_BESIDE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def render_report(
     Parameters
     ----------
     for_print
-        Keep to the plain HTML that a printer lays out: no figures, no folding.
+        Keep to the plain HTML that a printer lays out, with figures that are drawn apart; no folding.
     """
     options = options or ReportOptions(run_id=run_id)
     environment = Environment(
@@ -93,6 +95,8 @@ def render_report(
     )
     environment.filters["number"] = _number
     environment.filters["percent"] = _percent
+    environment.filters["measure"] = measure_name
+    environment.filters["setting"] = _setting
     content = read_content(workspace, options)
     runs = (
         [] if options.redact else [_run_values(workspace, run) for run in _runs(workspace, options)]
@@ -106,14 +110,18 @@ def render_report(
         rows=content.rows,
         ratings=content.ratings,
         bench=_bench(workspace),
-        figures=[] if for_print else _figures(content),
-        agreement_figure=None if for_print else _agreement_figure(content),
+        pivot=_pivot(content.rows + content.ratings),
+        figures=_figures(content, for_print=for_print),
+        agreement_figure=_agreement_figure(content, for_print=for_print),
         runs=runs,
         samples=SAMPLES,
         seed=SEED,
         most_bootstrapped=MOST_BOOTSTRAPPED,
         for_print=for_print,
     )
+    if for_print:
+        # Qt's rich text takes a table's width from the table alone.
+        html = html.replace("<table>", '<table width="100%" cellspacing="0">')
     return html, sum(len(run["outputs"]) for run in runs)
 
 
@@ -179,7 +187,30 @@ class _Figure:
     svg: Markup
 
 
-def _figures(content: Content) -> list[_Figure]:
+@dataclass(frozen=True, slots=True)
+class _Pivot:
+    """Systems beside each other, a line a measure."""
+
+    systems: tuple[str, ...]
+    lines: tuple[tuple[str, tuple[ResultRow | None, ...]], ...]
+
+
+def _pivot(rows: list[ResultRow]) -> _Pivot | None:
+    """The table to read first; None where more systems stand beside each other than a page is wide."""
+    systems = tuple(dict.fromkeys((row.system_id, row.system) for row in rows))
+    if not 2 <= len(systems) <= _MOST_BESIDE:
+        return None
+    cells = {(row.system_id, row.metric): row for row in rows}
+    return _Pivot(
+        tuple(name for _id, name in systems),
+        tuple(
+            (metric, tuple(cells.get((system_id, metric)) for system_id, _name in systems))
+            for metric in dict.fromkeys(row.metric for row in rows)
+        ),
+    )
+
+
+def _figures(content: Content, *, for_print: bool) -> list[_Figure]:
     """A figure for each measure, a line a system."""
     by_metric: dict[str, list[ResultRow]] = {}
     for row in content.rows + content.ratings:
@@ -199,7 +230,9 @@ def _figures(content: Content) -> list[_Figure]:
             )
             for row in rows
         ]
-        figures.append(_Figure(metric, Markup(means_figure(metric, lines, low=low, high=high))))
+        title = measure_name(metric)
+        svg = means_figure(title, lines, low=low, high=high, for_print=for_print)
+        figures.append(_Figure(title, Markup(svg)))
     return figures
 
 
@@ -211,12 +244,12 @@ def _scale(metric: str, rows: list[ResultRow]) -> tuple[float, float]:
     return (0.0, 1.0) if low >= 0 and high <= 1 else (low, high)
 
 
-def _agreement_figure(content: Content) -> Markup | None:
+def _agreement_figure(content: Content, *, for_print: bool) -> Markup | None:
     if not content.human.rows:
         return None
     lines = [
         Line(
-            row.name,
+            row.name if row.kind == "judge" else measure_name(row.name),
             row.without_ties.value,
             row.without_ties.low,
             row.without_ties.high,
@@ -226,7 +259,15 @@ def _agreement_figure(content: Content) -> Markup | None:
         )
         for row in content.human.rows
     ]
-    return Markup(shares_figure("Agreement with people, ties left out", lines))
+    title = "Agreement with people, ties left out"
+    return Markup(shares_figure(title, lines, for_print=for_print))
+
+
+def _setting(value: Any) -> str:
+    """What stands in a signature, in words: a mapping as its names and values."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_setting(entry)}" for name, entry in value.items())
+    return str(value)
 
 
 def _number(value: float | None, metric: str = "") -> str:

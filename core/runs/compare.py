@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.metrics.comparison import Difference, compare_systems
-from core.runs.measures import LATEST, RATING_PREFIX
+from core.runs.measures import LATEST, RATING_PREFIX, WITHOUT_BEST
 from core.storage.reads import Reads
 
 
@@ -50,9 +50,10 @@ class Comparison:
 
 
 def common_metrics(reads: Reads, first: Side, second: Side) -> list[str]:
-    """The measures that both sides have values of."""
+    """The measures that both sides have values of, those without a better and a worse last."""
     found = [_metrics_of(reads, side) for side in (first, second)]
-    return sorted(found[0] & found[1])
+    # What can be better or worse comes first: it is what is looked at first.
+    return sorted(found[0] & found[1], key=lambda metric: (metric in WITHOUT_BEST, metric))
 
 
 def _metrics_of(reads: Reads, side: Side) -> set[str]:
@@ -144,8 +145,9 @@ def in_words(comparison: Comparison, first: str, second: str) -> str:
     if difference.value is None:
         return difference.reason or "There is nothing to compare."
     way = "higher" if difference.value > 0 else "lower" if difference.value < 0 else "the same"
+    digits = 3 if max(abs(difference.value), abs(difference.low or 0.0)) < 5 else 1
     text = (
-        f"{second} is {abs(difference.value):.3f} {way} than {first}"
+        f"{second} is {abs(difference.value):.{digits}f} {way} than {first}"
         if way != "the same"
         else f"{second} and {first} are the same"
     )
@@ -157,6 +159,6 @@ def in_words(comparison: Comparison, first: str, second: str) -> str:
         else "chance alone may explain it"
     )
     return (
-        f"{text} over {difference.n} examples (95 % interval {difference.low:.3f} to"
-        f" {difference.high:.3f}, p {difference.p:.4f}): {sure}."
+        f"{text} over {difference.n} examples (95 % interval {difference.low:.{digits}f} to"
+        f" {difference.high:.{digits}f}, p {difference.p:.4f}): {sure}."
     )

@@ -31,6 +31,49 @@ WORDS = "length(o.text) - length(replace(o.text, ' ', '')) + 1"
 
 RATING_PREFIX = "rating: "
 
+_NAMES = {
+    "section_presence": "Sections present",
+    "rougeL": "ROUGE-L",
+    "rouge1": "ROUGE-1",
+    "rouge2": "ROUGE-2",
+    "bleu": "BLEU",
+    "bleu_editeval": "BLEU, EditEval's",
+    "sari": "SARI",
+    "sari_hf": "SARI, per sentence",
+    "gleu": "GLEU",
+    "length": "Length, words",
+    "em": "Exact match",
+    "em_diff": "EM-Diff",
+    "ibleu": "iBLEU",
+    "rougeLsum": "ROUGE-Lsum",
+    "update_rouge1": "UpdateROUGE-1",
+    "update_rouge2": "UpdateROUGE-2",
+    "update_rougeLsum": "UpdateROUGE-Lsum",
+    "nli": "NLI",
+    "clear": "CLEAR F1",
+    "flesch_kincaid": "Reading grade",
+    "ngram_cosine": "Cosine of word pairs",
+    "edit_distance": "Edit distance",
+    "longer wins": "Longer wins",
+}
+
+#: Measures of which more is not better.
+WITHOUT_BEST = frozenset({"length", "flesch_kincaid", "edit_distance", "contamination"})
+
+
+def measure_name(metric: str) -> str:
+    """A metric's or axis's name for people, in English.
+
+    Examples
+    --------
+    >>> measure_name("rating: task adherence")
+    'Task adherence, 1-5'
+    """
+    if metric.startswith(RATING_PREFIX):
+        return f"{metric.removeprefix(RATING_PREFIX).capitalize()}, 1-5"
+    return _NAMES.get(metric, metric.replace("_", " "))
+
+
 #: The latest live score of every output and metric, from the index `score_measure` alone. The value
 #: and reason are those of the row whose id is the greatest, which SQLite promises for max().
 LATEST = """(

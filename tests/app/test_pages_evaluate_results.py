@@ -4,6 +4,7 @@ import dialogs; disputed pairs."""
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from pytestqt.qtbot import QtBot
 
 from app.pages.results.behind import behind_filter
 from app.pages.results.compare import CompareDialog, DifferenceDialog
+from app.pages.results.judged_dialog import JudgedDialog
+from app.pages.results.lists import RowsTable
 from app.pages.results.output_dialog import OutputDialog
 from app.pages.results.report_dialog import ReportDialog, write_report_file
 from app.pages.results.table import SPLITS
@@ -52,6 +55,16 @@ def results(window: MainWindow, qtbot: QtBot) -> object:
     page = window.work.show_page("results")
     qtbot.waitUntil(lambda: page.model.rowCount() == 2)
     return page
+
+
+def hand_in(window: MainWindow) -> None:
+    """Everything that waits for a person is judged."""
+    for table in ("review_item", "pair_item"):
+        window.session.workspace.transact_job(
+            "Hand in",
+            "",
+            lambda tx, table=table: tx.execute_unlogged(f"UPDATE {table} SET state = 'submitted'"),
+        )
 
 
 def test_every_split_shows_its_lines_and_the_outputs_behind_them(
@@ -100,7 +113,27 @@ def test_views_show_agreement_judges_and_costs(window: MainWindow, qtbot: QtBot)
     assert f"Judge: {SYSTEMS[0]}" in names
     assert bars.plot.accessibleDescription().count(";") == len(bars.shares) - 1
     page.view_buttons["judges"].click()
-    qtbot.waitUntil(lambda: page.judges.box.count() == 4)
+    qtbot.waitUntil(lambda: page.judges.box.count() == 5)
+    assert page.behind_card.isHidden()
+    pairs = page.judges.box.itemAt(3).widget().findChild(RowsTable)
+    pairs.setCurrentIndex(pairs.rows.index(0, 0))
+    # What one has yet to judge oneself stays shut; then the judge's reasons are there.
+    for waits in (True, False):
+        if not waits:
+            hand_in(window)
+        qtbot.keyClick(pairs, Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda: find_dialog(JudgedDialog) is not None)
+        dialog = find_dialog(JudgedDialog)
+        assert isinstance(dialog, JudgedDialog)
+        if waits:
+            qtbot.waitUntil(dialog.notice.isVisible)
+            assert not dialog.readers[0].toPlainText()
+        else:
+            qtbot.waitUntil(lambda dialog=dialog: dialog.answers.box.count() == 3)
+            assert SYSTEMS[0] in dialog.facts.text()
+            assert "shown first" in dialog.answers.box.itemAt(0).widget().accessibleName()
+        dialog.accept()
+        qtbot.waitUntil(lambda: find_dialog(JudgedDialog) is None)
     assert page.base_box.count() == 2
     before = page.judges.box.itemAt(0).widget()
     page.base_box.setCurrentIndex(1 - page.base_box.currentIndex())
@@ -123,6 +156,11 @@ def test_figures_are_saved_as_svg_png_and_numbers(
     svg = (tmp_path / "figure.svg").read_text(encoding="utf-8")
     assert svg.lstrip().startswith("<?xml")
     assert "<svg" in svg
+    # At the screen's resolution: at another one the axes would be drawn beside their marks.
+    found = re.search(r'width="([\d.]+)mm".*?viewBox="0 0 (\d+) ', svg, re.DOTALL)
+    assert found is not None
+    millimetres, width = map(float, found.groups())
+    assert millimetres == pytest.approx(width / figure.plot.logicalDpiX() * 25.4, abs=0.2)
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
     with (tmp_path / "figure.csv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.reader(stream))
@@ -143,7 +181,8 @@ def test_two_systems_are_compared_and_their_difference_opened(
     pick(dialog.measure, "length")
     qtbot.waitUntil(lambda: dialog.comparison.metric == "length")
     assert dialog.verdict.text().startswith(f"{SYSTEMS[1]} is 2.000 higher than {SYSTEMS[0]}")
-    assert dialog.counts.text() == "2 better, 0 worse, 0 the same of 2 examples"
+    assert dialog.counts.text() == "2 higher, 0 lower, 0 the same of 2 examples"
+    assert [card.accessibleName() for card in dialog.cards] == ["Higher", "Lower"]
     assert dialog.better.rows.rowCount() == 2
     assert dialog.better.rows.index(0, 3).data() == "+2.0"
     dialog.better.setFocus()

@@ -1,11 +1,16 @@
 """Three systems on real encounters, judged by two people blind and one language model, and reported.
 
-    python -m tests.benchmarks.results_real [--examples 20] [--tokens 160] [--out DIR]
+    python -m tests.benchmarks.results_real [--examples 20] [--tokens 160] [--judged 20]
+        [--second sections|warm] [--out DIR]
 
-Systems: the default model in one answer and section by section, and imported outputs (the references
-with every third sentence left out). The two people are scripted: each compares and rates by how much of
-the reference an output's words cover, one of them with some noise. Everything else is as a person would
-do it from the command line. Prints where the workspace and the report are, and what each step took.
+Systems: the default model in one answer and section by section (or, with ``--second warm``, in one
+answer drawn at a higher temperature, which reads each input once instead of once a section), and
+imported outputs (the references with every third sentence left out). ``--judged`` bounds the examples
+that the language model judges, six questions each; on two busy cores one takes up to a minute.
+
+The two people are scripted: each compares and rates by how much of the reference an output's words
+cover, one of them with some noise. Everything else is as a person would do it from the command line.
+Prints where the workspace and the report are, and what each step took.
 """
 
 from __future__ import annotations
@@ -24,7 +29,8 @@ from core.exchange.records import Record, Records
 from core.judges.engine import add_judging, execute_judging
 from core.metrics.registry import create
 from core.people import add_person
-from core.report.html import write_report
+from core.ports import Cancellation, Progress
+from core.report.html import print_report, write_report
 from core.review.pairs import draw_pairs, submit_pair
 from core.review.verbs import fill_queue, record_rating, submit_review
 from core.runs.engine import execute_run
@@ -88,11 +94,14 @@ def review_as(workspace: Workspace, name: str, noise: float) -> None:
 def main() -> int:
     """Do it all; returns 0."""
     from app import services
+    from app.pages.results.pdf import QtPdfPrinter
     from models.catalog import default_model
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--examples", type=int, default=20)
     parser.add_argument("--tokens", type=int, default=160)
+    parser.add_argument("--judged", type=int, default=20)
+    parser.add_argument("--second", choices=("sections", "warm"), default="sections")
     parser.add_argument("--out", type=Path, default=Path("build/work/results"))
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -103,16 +112,20 @@ def main() -> int:
         found, _ = read_import(shared_path("data", "aci-bench", "valid.csv"), "examples")
         workspace.transact("Import", "", import_records, "valid.csv", "examples", found)
         ids = select_examples(workspace, str(arguments.examples))
+        second = {
+            "sections": ("by sections", {"mode": "sections"}),
+            "warm": ("warm", {"mode": "whole", "temperature": 0.8, "seed": 7}),
+        }[arguments.second]
         systems = [
             workspace.transact(
                 "Add", "", add_system, f"{model.name}, {words}", model_id=model.id,
                 model_sha256=model.sha256,
-                params={"mode": mode, "max_tokens": arguments.tokens, "repeat_penalty": 1.1},
+                params={"max_tokens": arguments.tokens, "repeat_penalty": 1.1, **params},
             ).value
-            for words, mode in (("one answer", "whole"), ("by sections", "sections"))
+            for words, params in (("one answer", {"mode": "whole"}), second)
         ]  # fmt: skip
         experiment = workspace.transact_job(
-            "Experiment", "", add_experiment, "One answer or sections?",
+            "Experiment", "", add_experiment, f"One answer or {second[0]}?",
             [system.id for system in systems], ids, policy="truncate",
         ).value  # fmt: skip
         generator = services.generator(model.id)
@@ -138,11 +151,21 @@ def main() -> int:
             job = workspace.transact_job(
                 "Judge", "", add_judging, [run.id for run in runs], [judge.id], "pair"
             ).value
-            job = execute_judging(workspace, job.id, lambda _system: generator)
-        print(f"judge: {job.done} of {job.total} answers, {job.failed} without one")
+            most = arguments.judged * len(runs) * (len(runs) - 1)
+            cancel = Cancellation()
+
+            def stop_at(progress: Progress) -> None:
+                if progress.done >= most:
+                    cancel.cancel()
+
+            job = execute_judging(
+                workspace, job.id, lambda _system: generator, progress=stop_at, cancel=cancel
+            )
+        print(f"judge: {job.done} of {job.total} answers, {job.failed} without one", flush=True)
         report = arguments.out / "report.html"
         with step("report"):
             count = write_report(workspace, report)
+            print_report(workspace, report.with_suffix(".pdf"), QtPdfPrinter())
         print(json.dumps({row.system + " " + row.metric: row.interval.mean
                           for row in result_rows(workspace)}, indent=1))  # fmt: skip
         print(f"{count} outputs in {report}, workspace {path}")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from core.errors import ModelError, UsageError
+from core.judges.answers import axis_means, judged_rows, read_judged_pair
 from core.judges.engine import add_judging, execute_judging, plan_judging
 from core.judges.results import (
     PEOPLE,
@@ -20,6 +21,7 @@ from core.judges.results import (
     win_rates,
 )
 from core.ports import Cancellation, Choice, Message, Progress
+from core.review.pairs import draw_pairs
 from core.runs.verbs import add_system
 from core.storage import Workspace
 from core.types import RATING_AXES, Job, Output, Run, System
@@ -232,3 +234,58 @@ def test_nothing_to_judge_and_judges_that_cannot_are_refused(workspace: Workspac
         workspace.transact_job("J", "", add_judging, [r.id for r in runs], [], "pair")
     asked = plan_judging(workspace, [r.id for r in runs], ["a", "b"], "pair")
     assert [item.judge_id for item in asked] == ["a", "a", "b", "b"]
+
+
+def test_what_judges_said_is_read_pair_by_pair_with_its_reasons(workspace: Workspace) -> None:
+    runs = write_runs(workspace, 3)
+    ann = person(workspace, "Ann")
+    steady = ScriptedJudge(answers=("It has more detail.",), rule=longer)
+    fickle = ScriptedJudge(answers=("It comes first.",))
+    judge_all(workspace, runs, {"Steady": steady, "Fickle": fickle})
+    # Ann prefers the shorter one: the steady judge is against her each time.
+    compare_all(workspace, ann, lambda left, right: 1 if len(left) < len(right) else 5)
+    rows, in_all = judged_rows(workspace, limit=4)
+    assert (len(rows), in_all) == (4, 9)
+    everything, _ = judged_rows(workspace)
+    assert {row.judge for row in everything} == {"Steady", "Fickle", POOL}
+    row = next(row for row in everything if row.judge == "Steady")
+    assert (row.winner, row.system_of(row.people)) == ("Wordy", "Brief")
+    assert row.consistent
+    view = read_judged_pair(workspace, row, ann)
+    assert not view.hidden
+    assert [said.justification for said in view.said] == ["It has more detail."] * 2
+    assert {said.first_shown for said in view.said} == {"Brief", "Wordy"}
+    fickle_row = next(row for row in everything if row.judge == "Fickle")
+    assert (fickle_row.winner, fickle_row.consistent) == ("", False)
+    said = read_judged_pair(workspace, fickle_row, ann).said
+    # Whatever is shown first: so the two orders choose different systems.
+    assert {fickle_row.system_of(entry.choice) for entry in said} == {"Brief", "Wordy"}
+    assert all(fickle_row.system_of(entry.choice) == entry.first_shown for entry in said)
+    pool = next(row for row in everything if row.judge == POOL)
+    assert len(read_judged_pair(workspace, pool, ann).said) == 4
+
+
+def test_a_pair_one_has_yet_to_judge_stays_shut(workspace: Workspace) -> None:
+    runs = write_runs(workspace, 2)
+    judge_all(workspace, runs, {"Judge": ScriptedJudge(answers=("So.",), rule=longer)})
+    ben = person(workspace, "Ben")
+    workspace.transact("Draw", ben, draw_pairs, ben)
+    row = judged_rows(workspace)[0][0]
+    assert read_judged_pair(workspace, row, ben).hidden
+    assert not read_judged_pair(workspace, row, person(workspace, "Ann")).hidden
+
+
+def test_ratings_of_judges_are_averaged_by_system_and_axis(workspace: Workspace) -> None:
+    runs = write_runs(workspace, 3)
+    rule = lambda first, _second: "5" if len(first) > 60 else "2"  # noqa: E731
+    judge_all(workspace, runs, {"Judge": ScriptedJudge(answers=("So.",), rule=rule)}, "axis")
+    means = {row.system: row for row in axis_means(workspace)}
+    expected: dict[str, list[float]] = {"Brief": [], "Wordy": []}
+    names = {run.id: workspace.get(System, run.system_id).name for run in runs}
+    for output in workspace.find(Output):
+        expected[names[output.run_id]].append(5.0 if len(output.text.strip()) > 60 else 2.0)
+    for name, values in expected.items():
+        assert len(means[name].axes) == len(RATING_AXES)
+        for mean in means[name].axes:
+            assert mean is not None
+            assert (mean.mean, mean.n) == (pytest.approx(sum(values) / len(values)), 3)

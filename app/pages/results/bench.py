@@ -11,11 +11,11 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app import theme
+from app.pages.results.cards import ResultsView
 from app.pages.results.export import Lines
 from app.pages.results.figure import Figure, Labels, Words, bars, strokes
 from app.pages.results.lists import RowsColumn, RowsTable
 from app.pages.results.table import measure_title
-from app.pages.results.views import ResultsView
 from app.strings import format_number, say, shorten
 from app.widgets.basics import Card, label
 from app.widgets.inputs import ComboBox

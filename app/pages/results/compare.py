@@ -20,6 +20,7 @@ from app.widgets.inputs import ComboBox, Form
 from app.widgets.reader import Mark, Reader, ScrollPair
 from core.runs.compare import Comparison, PairedValue, Side, common_metrics, compare_sides, in_words
 from core.runs.differences import Difference, Stretch, word_differences
+from core.runs.measures import WITHOUT_BEST
 from core.storage.workspace import Workspace
 from core.types import Output, Run, SectionText, System
 
@@ -87,7 +88,7 @@ class CompareDialog(Dialog):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(say("Compare two"), parent, width=720)
-        self.resize(theme.current().px(960), theme.current().px(600))
+        self.prefer_size(960, 600)
         self.comparison: Comparison | None = None
         self._generation = 0
         self._filling = False
@@ -117,10 +118,12 @@ class CompareDialog(Dialog):
         split.setHandleWidth(theme.M)
         self.better = RowsTable(_columns(), say("What got better"), most=6, grow=True)
         self.worse = RowsTable(_columns(), say("What got worse"), most=6, grow=True)
+        self.cards: list[Card] = []
         for title, table in ((say("Better"), self.better), (say("Worse"), self.worse)):
             card = Card(title)
             card.add(table, 1)
             split.addWidget(card)
+            self.cards.append(card)
             table.opened.connect(self.open_pair)
         self.body.addWidget(split, 1)
         self.open_button = self.add_button(say("See the difference"), self.open_current)
@@ -176,9 +179,18 @@ class CompareDialog(Dialog):
             return
         names = self.first.currentText(), self.second.currentText()
         self.verdict.setText(in_words(comparison, *names))
+        plain = comparison.metric in WITHOUT_BEST
+        for card, words, of_length in zip(
+            self.cards, (say("Better"), say("Worse")), (say("Higher"), say("Lower")), strict=True
+        ):
+            card.set_title(of_length if plain else words)
+        counts = (
+            say("{better} higher, {worse} lower, {same} the same of {examples}")
+            if plain
+            else say("{better} better, {worse} worse, {same} the same of {examples}")
+        )
         self.counts.setText(
-            say(
-                "{better} better, {worse} worse, {same} the same of {examples}",
+            counts.format(
                 better=len(comparison.better),
                 worse=len(comparison.worse),
                 same=comparison.same,
@@ -221,7 +233,7 @@ class DifferenceDialog(Dialog):
 
     def __init__(self, parent: QWidget, pair: PairedValue, names: tuple[str, str]) -> None:
         super().__init__(pair.title or say("Difference"), parent, width=760)
-        self.resize(theme.current().px(1040), theme.current().px(640))
+        self.prefer_size(1040, 640)
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setChildrenCollapsible(False)
         split.setHandleWidth(theme.L)

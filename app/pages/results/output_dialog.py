@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from app import theme
 from app.operations import run_query, run_verb
 from app.pages.results.table import measure_title, measure_value
-from app.strings import count_of, count_words, say
+from app.strings import count_of, count_words, format_number, say
 from app.widgets.basics import Card, label
 from app.widgets.buttons import Button
 from app.widgets.dialogs import Dialog
 from app.widgets.notice import Notice
 from app.widgets.reader import Mark, Reader, ScrollPair
-from core.runs.measures import MEASURES
+from core.runs.measures import MEASURES, RATING_PREFIX
 from core.runs.tags import remove_tag, tag_output, tags_of
 from core.storage.workspace import Workspace
 from core.types import Example, Output, Run, SectionText, System
@@ -43,6 +43,7 @@ class OutputView:
 
     title: str
     system: str
+    input: tuple[SectionText, ...]
     reference: tuple[SectionText, ...]
     written: tuple[SectionText, ...]
     measures: tuple[tuple[str, float | None, str], ...]
@@ -70,6 +71,7 @@ def read_output_view(workspace: Workspace, output_id: str, person_id: str) -> Ou
     return OutputView(
         example.title,
         workspace.get(System, run.system_id).name,
+        example.input,
         example.output,
         output.sections or (SectionText(title="", text=output.text),),
         tuple((row["metric"], row["value"], row["reason"]) for row in measures),
@@ -85,7 +87,7 @@ class OutputDialog(Dialog):
 
     def __init__(self, parent: QWidget, output_id: str) -> None:
         super().__init__(say("Output"), parent, width=820)
-        self.resize(theme.current().px(1080), theme.current().px(680))
+        self.prefer_size(1080, 680)
         self.facts = label("", "muted", wrap=True)
         self.body.addWidget(self.facts)
         self.notice = Notice(
@@ -108,6 +110,10 @@ class OutputDialog(Dialog):
             card.add(reader, 1)
             split.addWidget(card)
             self.cards.append(card)
+        self.input_button = Button(say("Show the input"), "choice")
+        self.input_button.setCheckable(True)
+        self.input_button.toggled.connect(self._show_left)
+        self.cards[0].header.addWidget(self.input_button)
         self.body.addWidget(split, 1)
         self.body.addLayout(self._make_tags())
         self.close_button = self.add_button(say("Close"), self.accept, "primary")
@@ -193,11 +199,15 @@ class OutputDialog(Dialog):
     def _fill(self, view: OutputView) -> None:
         self._view = view
         self.title_label.setText(view.title)
-        measures = [
-            f"{measure_title(metric)} {measure_value(metric, value)}" + (f" ({why})" if why else "")
-            for metric, value, why in view.measures
-        ]
-        self.reference.set_sections(view.reference)
+        # Several people's ratings on an axis are one measure with several values.
+        values: dict[str, list[str]] = {}
+        for metric, value, why in view.measures:
+            text = measure_value(metric, value)
+            if metric.startswith(RATING_PREFIX) and value is not None:
+                text = format_number(value, 0)
+            values.setdefault(metric, []).append(f"{text} ({why})" if why else text)
+        measures = [f"{measure_title(metric)}: {', '.join(v)}" for metric, v in values.items()]
+        self._show_left()
         self.notice.setVisible(view.hidden)
         if view.hidden:
             self.facts.setText(view.system)
@@ -205,10 +215,25 @@ class OutputDialog(Dialog):
             return
         self.facts.setText(" · ".join([view.system, *measures]))
         self.output.set_sections(view.written)
-        for card, sections in zip(self.cards, (view.reference, view.written), strict=True):
-            words = sum(count_words(section.text) for section in sections)
-            card.note_label.setText(count_of(words, "word", "words"))
+        self.cards[1].note_label.setText(_words(view.written))
         self._show_tags(view)
+
+    @Slot()
+    def _show_left(self) -> None:
+        """The reference on the left, or the input it was written from."""
+        if self._view is None:
+            return
+        shown = self.input_button.isChecked()
+        sections = self._view.input if shown else self._view.reference
+        name = say("Input") if shown else say("Reference")
+        self.reference.set_sections(sections)
+        self.reference.setAccessibleName(name)
+        self.cards[0].set_title(name, _words(sections))
+
+
+def _words(sections: tuple[SectionText, ...]) -> str:
+    words = sum(count_words(section.text) for section in sections)
+    return count_of(words, "word", "words")
 
 
 def _places(sections: tuple[SectionText, ...], words: str) -> list[tuple[int, int]]:

@@ -22,8 +22,10 @@ from app.pages.base import Page as BasePage
 from app.pages.results.behind import BehindCard
 from app.pages.results.bench import BenchView, has_bench, read_bench
 from app.pages.results.compare import CompareDialog
+from app.pages.results.judged_dialog import JudgedDialog
+from app.pages.results.judges_view import JudgesView, read_judged
 from app.pages.results.plots import PlotGrid
-from app.pages.results.report_dialog import ReportDialog
+from app.pages.results.report_dialog import ReportDialog, write_any_report
 from app.pages.results.table import (
     SPLITS,
     Results,
@@ -33,11 +35,9 @@ from app.pages.results.table import (
 from app.pages.results.table_view import ResultsTable
 from app.pages.results.views import (
     AgreementView,
-    JudgesView,
     SpentView,
     fit_view,
     read_agreement,
-    read_judged,
     read_spent,
 )
 from app.strings import count_of, say
@@ -47,6 +47,7 @@ from app.widgets.dialogs import choose_new_file
 from app.widgets.empty import EmptyState
 from app.widgets.inputs import ComboBox
 from core.changes import Changes
+from core.judges.answers import JudgedRow
 from core.review.blinding import results_hidden
 from core.storage.workspace import Workspace
 
@@ -115,6 +116,7 @@ class Page(BasePage):
         self.spent = SpentView(say("Time and tokens"))
         self.bench = BenchView(say("Editing benchmark"))
         self.bench.chosen.connect(self._read_view)
+        self.judges.opened.connect(self._open_judged)
         self.views = QStackedWidget()
         for view in (self.plots, self.agreement, self.judges, self.spent, self.bench):
             self.views.addWidget(view)
@@ -222,8 +224,8 @@ class Page(BasePage):
         self.view_buttons[name].setChecked(True)
         self.views.setCurrentIndex([view for view, _words in _VIEWS].index(name))
         self.base_box.setVisible(name == "judges")
-        # The outputs behind the table's numbers; the benchmark's are lines of data sets.
-        self.behind_card.setVisible(name != "bench")
+        # The outputs are those behind a number of the table; the other views have numbers of their own.
+        self.behind_card.setVisible(name == "plots")
         self._read_view()
 
     @property
@@ -301,6 +303,10 @@ class Page(BasePage):
         elif name == "bench":
             wanted = self.bench.wanted
             run_query(self, read_bench, workspace, *wanted).success(self.bench.show_bench)
+
+    @Slot(object)
+    def _open_judged(self, row: JudgedRow) -> None:
+        JudgedDialog(self, row).open()
 
     def _show_judged(self, found: Any) -> None:
         self._base = found.base_id
@@ -465,10 +471,3 @@ def read_page(workspace: Workspace, person_id: str, by: str) -> tuple[int, Resul
     if waiting:
         return waiting, Results(), False
     return 0, read_results(workspace, by or ""), has_bench(workspace)
-
-
-def write_any_report(workspace: Workspace, path: Path) -> int:
-    """The whole report as one HTML file."""
-    from core.report.html import write_report
-
-    return write_report(workspace, path)

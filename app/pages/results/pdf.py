@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF
-from PySide6.QtGui import QGuiApplication, QPageLayout, QPageSize, QPdfWriter, QTextDocument
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QSize, Qt, QThread, QUrl
+from PySide6.QtGui import (
+    QColor,
+    QGuiApplication,
+    QImage,
+    QPageLayout,
+    QPageSize,
+    QPainter,
+    QPdfWriter,
+    QTextDocument,
+)
+from PySide6.QtSvg import QSvgRenderer
 
+from app.theme import load_fonts
 from core.settings import write_atomically
 
 # Qt adds a margin of two centimetres of its own.
 _MARGIN = 0.0
 _RESOLUTION = 144
+_FIGURE = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
+#: Room between the margins of a page, in the page's own pixels, and dots a pixel of a figure.
+_PAGE_WIDTH, _FINE = 640, 3
 
 
 def pdf_bytes(html: str, title: str = "Report") -> bytes:
@@ -34,17 +49,67 @@ def pdf_bytes(html: str, title: str = "Report") -> bytes:
     )
     document = QTextDocument()
     document.setDocumentMargin(0)
-    document.setHtml(html)
+    document.setHtml(_place_figures(document, html))
     document.print_(writer)
     buffer.close()
     return bytes(data.data())
 
 
+def _place_figures(document: QTextDocument, html: str) -> str:
+    """The page with its SVG figures as pictures of the document; Qt's rich text draws none itself."""
+
+    def place(match: re.Match[str]) -> str:
+        renderer = QSvgRenderer(QByteArray(match.group(0).encode()))
+        size = renderer.defaultSize()
+        if not renderer.isValid() or size.isEmpty():
+            return ""
+        image = QImage(size * _FINE, QImage.Format.Format_RGB32)
+        image.fill(QColor("white"))
+        painter = QPainter(image)
+        renderer.render(painter)
+        painter.end()
+        name = f"figure:{match.start()}"
+        document.addResource(QTextDocument.ResourceType.ImageResource, QUrl(name), image)
+        shown = size.scaled(QSize(_PAGE_WIDTH, size.height()), Qt.AspectRatioMode.KeepAspectRatio)
+        return f'<img src="{name}" width="{shown.width()}" height="{shown.height()}">'
+
+    return _FIGURE.sub(place, html)
+
+
+class _Printing(QThread):
+    """Lays out on a thread of its own: a text document starts timers, which a thread of Python has not."""
+
+    def __init__(self, html: str, title: str) -> None:
+        super().__init__()
+        self._html, self._title = html, title
+        self.data = b""
+        self.error: Exception | None = None
+
+    def run(self) -> None:
+        try:
+            self.data = pdf_bytes(self._html, self._title)
+        except Exception as error:
+            self.error = error
+
+
 class QtPdfPrinter:
-    """`core.ports.PdfPrinter`; makes an application object without a display where there is none."""
+    """`core.ports.PdfPrinter`; makes an application object without a display where there is none.
+
+    Called off the window's thread it leaves that thread alone.
+    """
 
     def print_html(self, html: str, path: Path) -> None:
         """Write the page as a PDF, all or nothing."""
-        if QGuiApplication.instance() is None:
+        application = QGuiApplication.instance()
+        if application is None:
             self._application = QGuiApplication([*sys.argv[:1], "-platform", "offscreen"])
+            load_fonts()
+        elif QThread.currentThread() is not application.thread():
+            printing = _Printing(html, path.stem)
+            printing.start()
+            printing.wait()
+            if printing.error is not None:
+                raise printing.error
+            write_atomically(path, printing.data)
+            return
         write_atomically(path, pdf_bytes(html, path.stem))

@@ -12,6 +12,8 @@ from app.pages.results.table import Results
 from app.widgets.basics import Scroller, clear_layout
 
 _TWO_PLOTS = 600
+#: Between two plots, in milliseconds: time to paint the one that was drawn.
+_PAUSE = 15
 
 
 class PlotGrid(Scroller):
@@ -32,7 +34,7 @@ class PlotGrid(Scroller):
         self.box.addStretch(1)
         # A dozen plots at once would be felt; between two of them the window answers.
         self._timer = QTimer(self)
-        self._timer.setInterval(0)
+        self._timer.setInterval(_PAUSE)
         self._timer.timeout.connect(self._draw_next)
 
     def show_results(self, results: Results) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Slot
@@ -10,13 +11,12 @@ from PySide6.QtWidgets import QCheckBox, QPlainTextEdit, QWidget
 
 from app import theme
 from app.operations import run_query
-from app.pages.results.pdf import pdf_bytes
+from app.pages.results.pdf import QtPdfPrinter
 from app.strings import say
 from app.widgets.basics import label
 from app.widgets.dialogs import Dialog, choose_new_file
 from app.widgets.inputs import ComboBox, Form
-from core.report.html import ReportOptions, render_report
-from core.settings import write_atomically
+from core.report.html import ReportOptions, print_report, write_report
 from core.storage.workspace import Workspace
 from core.types import Run, System
 
@@ -104,18 +104,15 @@ class ReportDialog(Dialog):
 def write_report_file(
     owner: QWidget, path: Path, options: ReportOptions, done: Callable[[Path, int], object]
 ) -> None:
-    """Make the report on another thread; a PDF is laid out on this one, in the end written by another."""
+    """Make the report and write it, on another thread."""
     from app.operations import session_of
 
     workspace = session_of(owner).workspace
-
-    def take(made: tuple[str, int]) -> None:
-        html, count = made
-        data = pdf_bytes(html) if path.suffix.casefold() == ".pdf" else html.encode()
-        run_query(owner, write_atomically, path, data).success(lambda _none: done(path, count))
-
-    run_query(owner, _render, workspace, options).success(take)
+    run_query(owner, write_any_report, workspace, path, options).success(partial(done, path))
 
 
-def _render(workspace: Workspace, options: ReportOptions) -> tuple[str, int]:
-    return render_report(workspace, options=options)
+def write_any_report(workspace: Workspace, path: Path, options: ReportOptions | None = None) -> int:
+    """The report as what the file's ending says; returns how many outputs it shows."""
+    if path.suffix.casefold() == ".pdf":
+        return print_report(workspace, path, QtPdfPrinter(), options=options)
+    return write_report(workspace, path, options=options)

@@ -14,7 +14,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 
 from app.strings import count_of, format_number, say
 from core.metrics.bootstrap import SAMPLES, SEED
-from core.runs.measures import RATING_PREFIX
+from core.runs.measures import RATING_PREFIX, measure_name
 from core.runs.results import ResultRow, rating_rows, result_rows
 from core.runs.scoring import DEFAULT_METRICS
 from core.settings import write_atomically
@@ -24,25 +24,6 @@ from core.types import RATING_AXES
 AnyIndex = QModelIndex | QPersistentModelIndex
 
 _RATINGS = tuple(RATING_PREFIX + axis.replace("_", " ") for axis in RATING_AXES)
-_TITLES = {
-    "section_presence": "Sections present",
-    "rougeL": "ROUGE-L",
-    "rouge1": "ROUGE-1",
-    "rouge2": "ROUGE-2",
-    "bleu": "BLEU",
-    "sari": "SARI",
-    "gleu": "GLEU",
-    "length": "Length, words",
-    "em": "Exact match",
-    "em_diff": "EM-Diff",
-    "ibleu": "iBLEU",
-    "rougeLsum": "ROUGE-Lsum",
-    "update_rouge1": "UpdateROUGE-1",
-    "nli": "NLI",
-    "clear": "CLEAR F1",
-    "flesch_kincaid": "Reading grade",
-}
-
 _CSV_COLUMNS = (
     "system",
     "group",
@@ -78,9 +59,7 @@ _OWN_ROWS = frozenset({"section", "expert", "item"})
 
 def measure_title(metric: str) -> str:
     """A metric's or axis's name for people."""
-    if metric.startswith(RATING_PREFIX):
-        return say("{axis}, 1-5", axis=say(metric.removeprefix(RATING_PREFIX).capitalize()))
-    return say(_TITLES.get(metric, metric.replace("_", " ")))
+    return say(measure_name(metric))
 
 
 def measure_value(metric: str, value: float | None) -> str:

@@ -147,7 +147,7 @@ class AdjudicateDialog(Dialog):
         self.why.load("")
         self.decide_button.setVisible(pair is not None)
         if self.work.isHidden() and pair is not None:
-            self.resize(theme.current().px(1060), theme.current().px(660))
+            self.prefer_size(1060, 660)
         self.work.setVisible(pair is not None)
         if pair is None:
             self.left.set_sections(())

@@ -300,7 +300,7 @@ class RunDetail(Card):
     def _show_nothing(self) -> None:
         self._shown_output = ""
         self._live = False
-        self.caption.setText("")
+        self.caption.setText(say("Choose an output above to read it here."))
         self.reason.hide()
         self.reader.set_sections(())
 

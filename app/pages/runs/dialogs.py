@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QWidget
 
 from app import theme
 from app.operations import run_query, run_verb
-from app.strings import count_of, say
+from app.strings import count_of, say, shorten
 from app.widgets.basics import label
 from app.widgets.buttons import Button
 from app.widgets.dialogs import Dialog
@@ -293,14 +293,9 @@ def _run_choices(workspace: Workspace) -> dict[str, list[tuple[str, str]]]:
     )
     return {
         "systems": [(system.name, system.id) for system in systems],
-        "tasks": [(f"{_cut(row['objective'])} ({row['n']})", row["id"]) for row in tasks],
+        "tasks": [(f"{shorten(row['objective'], 52)} ({row['n']})", row["id"]) for row in tasks],
         "splits": [(f"{row['split']} ({row['n']})", row["split"]) for row in splits],
     }
-
-
-def _cut(text: str, length: int = 52) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= length else line[: length - 1] + "…"
 
 
 def _show_failure(dialog: SystemDialog | RunDialog, error: BaseException) -> None:

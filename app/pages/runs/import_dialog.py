@@ -90,7 +90,7 @@ class ImportOutputsDialog(Dialog):
 
     def __init__(self, parent: QWidget, done: Callable[[ImportReport], object]) -> None:
         super().__init__(say("Import outputs, ratings, preferences, texts"), parent, width=680)
-        self.resize(theme.current().px(760), theme.current().px(600))
+        self.prefer_size(760, 600)
         self._done = done
         self._path: Path | None = None
         self._preview: Preview | None = None
