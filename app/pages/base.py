@@ -19,6 +19,7 @@ from app import theme
 from app.session import Session
 from app.widgets.basics import ElidedLabel, label
 from app.widgets.empty import EmptyState
+from app.widgets.inputs import SearchField
 from core.changes import Changes
 
 
@@ -115,6 +116,10 @@ class Page(QWidget):
     def first_focus(self) -> QWidget | None:
         """The control the keyboard starts at."""
         return None
+
+    def search_field(self) -> SearchField | None:
+        """The field that the search key goes to; the first one that can be seen, unless said otherwise."""
+        return next((f for f in self.findChildren(SearchField) if f.isVisible()), None)
 
     def help_topic(self) -> str:
         """Name of the help text for F1."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Qt, Slot
 
 from app import theme
 from app.pages import PAGES
@@ -48,6 +48,7 @@ class WindowCommands(QObject):
         found += [
             Command(say("Undo"), self._window.undoing.undo, keys.hint("undo"), own),
             Command(say("Redo"), self._window.undoing.redo, keys.hint("redo"), own),
+            Command(say("Save now"), self.save, keys.hint("save"), own),
             Command(say("Lock the workspace"), self._window.lock, keys.hint("lock"), own),
             Command(
                 say("Close the workspace"),
@@ -71,6 +72,21 @@ class WindowCommands(QObject):
             Command(say("Quit"), self._window.close, keys.hint("quit"), own),
         ]
         return found
+
+    @Slot()
+    def save(self) -> None:
+        """Write at once what was typed; it is saved by itself at every pause, too."""
+        if self._session.has_workspace and self._window.settle():
+            self._window.toast.say(say("Everything is saved on disk."))
+
+    @Slot()
+    def search(self) -> None:
+        """Put the keyboard into the page's search."""
+        page = self._work.current_page if self._session.has_workspace else None
+        field = page.search_field() if page is not None else None
+        if field is not None:
+            field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            field.selectAll()
 
     @Slot()
     def show_palette(self) -> None:
@@ -171,6 +187,8 @@ class WindowCommands(QObject):
         keys = self._session.shortcuts
         for action, slot in (
             ("palette", self.show_palette),
+            ("save", self.save),
+            ("find", self.search),
             ("help", self.show_help),
             ("lock", self._window.lock),
             ("close-workspace", self._close_by_key),

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -305,6 +306,22 @@ def test_theme_and_size_change_while_it_runs(
     assert qapp.font().pixelSize() == round(14 * 1.25)
     window.commands.smaller_text()
     assert window.session.settings.text_scale == 100
+
+
+def test_save_and_search_have_their_keys(open_window: Make, qtbot: QtBot) -> None:
+    window = open_window()
+    page: Any = window.work.show_page("tasks")
+    qtbot.waitUntil(lambda: bool(page.listing.view.current_id) and page._task is not None)
+    task_id = page.listing.view.current_id
+    page.notes.setFocus()
+    qtbot.keyClicks(page.notes, "Also this.")
+    qtbot.keyClick(page.notes, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    # On the disk when the key has been pressed, not at the next pause in typing.
+    assert "Also this." in window.session.workspace.get(Task, task_id).notes
+    qtbot.keyClick(page.notes, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert page.listing.search.hasFocus()
+    qtbot.keyClick(page.listing.search, Qt.Key.Key_6, Qt.KeyboardModifier.ControlModifier)
+    assert window.work.current == "examples"
 
 
 def test_large_text_in_a_small_window_leaves_room_for_the_page(

@@ -181,7 +181,7 @@ def test_by_keyboard_alone(window: MainWindow, qtbot: QtBot) -> None:
         assert focus is not None
         qtbot.keyClicks(focus, text)
 
-    press(Qt.Key.Key_8, Qt.KeyboardModifier.ControlModifier)
+    press(Qt.Key.Key_3, Qt.KeyboardModifier.ControlModifier)
     page: Any = window.work.page("graphs")
     qtbot.waitUntil(lambda: page.isVisible() and page.is_empty_shown)
     # The empty page offers the first step to the keyboard, too.

@@ -55,7 +55,14 @@ class Page(BasePage):
         self._editors: list[ProseEditor] = []
         self.saver = Saver(self.session, self._start_saving, self)
         self.action_row.addWidget(SaveLabel(self.saver))
-        self.import_button = Button(say("Import examples"), "primary", icon="import")
+        keys = self.session.shortcuts
+        self.import_button = Button(
+            say("Import examples"),
+            "primary",
+            icon="import",
+            shortcuts=keys,
+            action="examples.import",
+        )
         self.import_button.clicked.connect(self.show_import)
         self.action_row.addWidget(self.import_button)
         self.listing = Listing(
@@ -95,7 +102,8 @@ class Page(BasePage):
         return [future] if future is not None else []
 
     def commands(self) -> Sequence[Command]:
-        return [Command(say("Import examples"), self.show_import)]
+        hint = self.session.shortcuts.hint("examples.import")
+        return [Command(say("Import examples"), self.show_import, hint, self.title)]
 
     def first_focus(self) -> QWidget | None:
         return self.listing.view

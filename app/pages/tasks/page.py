@@ -56,7 +56,10 @@ class Page(BasePage):
         self._wanted = ""
         self.saver = Saver(self.session, self._start_saving, self)
         self.action_row.addWidget(SaveLabel(self.saver))
-        self.new_button = Button(say("New task"), "primary", icon="plus")
+        keys = self.session.shortcuts
+        self.new_button = Button(
+            say("New task"), "primary", icon="plus", shortcuts=keys, action="new"
+        )
         self.new_button.clicked.connect(self.add)
         self.action_row.addWidget(self.new_button)
         self.listing = Listing(
@@ -94,7 +97,7 @@ class Page(BasePage):
 
     def commands(self) -> Sequence[Command]:
         return [
-            Command(say("New task"), self.add),
+            Command(say("New task"), self.add, self.session.shortcuts.hint("new"), self.title),
             Command(say("Rate the task"), self.show_rating, "", self.title),
             Command(say("Draft an example of the task"), self._draft, "", self.title),
         ]
