@@ -43,21 +43,31 @@ def mark_words(
             made.append(Piece(same))
         gone, come = "".join(old[start:end]), "".join(new[begin:stop])
         at_old, at_new = len("".join(old[:start])), len("".join(new[:begin]))
-        pair = [
-            replace(authors.of(place, place + len(words), mark), text=words, kind=kind)
-            for authors, place, words, kind in (
-                (deleted, at_old, gone, "deleted"),
-                (inserted, at_new, come, "inserted"),
-            )
-            if words
-        ]
-        change = next((piece.change for piece in pair if piece.change), "") or make_id()
-        made += [replace(piece, change=change) for piece in pair]
+        pair = []
+        if gone:
+            owner = deleted.of(at_old, at_old + len(gone), mark)
+            pair.append(replace(owner, text=gone, kind="deleted"))
+        if come:
+            pair += inserted.parts(new[begin:stop], at_new, mark)
+        made += _with_ids(pair, make_id)
         old_place = end
     rest = "".join(old[old_place:])
     if rest:
         made.append(Piece(rest))
     return _distinct(made, make_id)
+
+
+def _with_ids(pieces: Sequence[Piece], make_id: Callable[[], str]) -> list[Piece]:
+    """A deletion and the insertion in its place as one change; further insertions are others."""
+    change = next((piece.change for piece in pieces if piece.change), "") or make_id()
+    paired = 2 if pieces[0].kind == "deleted" else 1
+    made = [replace(piece, change=change) for piece in pieces[:paired]]
+    used = {change}
+    for piece in pieces[paired:]:
+        change = piece.change if piece.change and piece.change not in used else make_id()
+        used.add(change)
+        made.append(replace(piece, change=change))
+    return made
 
 
 def _distinct(pieces: list[Piece], make_id: Callable[[], str]) -> list[Piece]:
@@ -117,6 +127,35 @@ class _Authors:
         if sum(high - low for low, high, _ in owners) >= end - start and len(changes) == 1:
             return owners[0][2]
         return replace(mark, change=owners[0][2].change)
+
+    def parts(self, words: Sequence[str], start: int, mark: Piece) -> list[Piece]:
+        """Insertions, one beside the other where several wrote them: each keeps the words it wrote.
+
+        Blanks go with the words before them, the first with those after.
+        """
+        made: list[Piece] = []
+        for word in words:
+            owner = replace(self.of(start, start + len(word), mark), text=word, kind="inserted")
+            start += len(word)
+            last = made[-1] if made else None
+            if last is None:
+                made.append(owner)
+            elif not last.text.strip() or word.isspace() or _who(last) == _who(owner):
+                # Whose the words are, not the blanks beside them, is what is told.
+                kept, other = (owner, last) if not last.text.strip() else (last, owner)
+                made[-1] = replace(
+                    kept,
+                    text=last.text + word,
+                    change=kept.change or other.change,
+                    time=max(last.time, owner.time) if _who(last) == _who(owner) else kept.time,
+                )
+            else:
+                made.append(owner)
+        return made
+
+
+def _who(piece: Piece) -> tuple[str, str]:
+    return piece.person, piece.source
 
 
 def join_spans(spans: list[Span]) -> tuple[Span, ...]:

@@ -95,6 +95,28 @@ def test_each_change_keeps_who_made_it() -> None:
     assert list_changes(tracked)[0].person == "bob"
 
 
+def test_what_several_wrote_in_one_place_stays_each_ones_own() -> None:
+    tracked, _ = type_in(Tracked("Start. End."), 6, " Ann wrote this sentence.", "ann")
+    at = tracked.text.index("this")
+    patch = edit(tracked, at, at + 4, "that whole", person="bob", time="t2", source="assistant")
+    tracked = apply_patch(tracked, patch)
+    first, second, third = list_changes(tracked)
+    assert [(c.after, c.person, c.source) for c in (first, second, third)] == [
+        (" Ann wrote ", "ann", ""),
+        ("that whole ", "bob", "assistant"),
+        ("sentence.", "ann", ""),
+    ]
+    assert len({first.id, second.id, third.id}) == 3
+    # Each is taken or left by itself, also after more was written beside it.
+    tracked, _ = type_in(tracked, tracked.text.index("wrote") + 5, " so", "ann")
+    assert tracked.current == "Start. Ann wrote so that whole sentence. End."
+    patch = reject(tracked, second.id)
+    assert patch is not None
+    left = apply_patch(tracked, patch)
+    assert left.original == "Start. End." and "whole" not in left.text
+    assert next(c.after for c in list_changes(left)) == " Ann wrote so "
+
+
 def test_accept_and_reject_each_and_all() -> None:
     tracked = Tracked("a b c d")
     for old, new in (("b", "x"), ("d", "y")):
