@@ -121,6 +121,16 @@ def validate_task(
     )
 
 
+def clear_validation(tx: Transaction, task_id: str, person_id: str, criterion: str) -> None:
+    """Take back a person's answer to a criterion."""
+    for earlier in tx.find(
+        TaskValidation,
+        "task_id = ? AND person_id = ? AND criterion = ?",
+        (task_id, person_id, criterion),
+    ):
+        tx.delete(TaskValidation, earlier.id)
+
+
 def find_task(reads: Reads, id_or_objective: str) -> Task:
     """A task by id or, whatever the case, by objective.
 

@@ -152,6 +152,9 @@ def test_a_task_saves_itself_and_its_criteria(open_window: OpenWindow, qtbot: Qt
     qtbot.waitUntil(lambda: workspace.count(TaskValidation) == 1)
     answer = workspace.find(TaskValidation)[0]
     assert (answer.criterion, answer.answer) == ("routine", True)
+    page.criteria["routine"].choose(None)
+    page._answer("routine")
+    qtbot.waitUntil(lambda: not workspace.find(TaskValidation))
 
 
 def test_a_search_narrows_the_list_and_an_empty_field_widens_it(
@@ -169,7 +172,7 @@ def test_a_search_narrows_the_list_and_an_empty_field_widens_it(
 def test_a_rubric_shows_its_items(open_window: OpenWindow, qtbot: QtBot) -> None:
     window = open_window()
     page = show(window, "rubrics", qtbot)
-    qtbot.waitUntil(lambda: "6 items" in page.panel.card.note_label.text())
+    qtbot.waitUntil(lambda: "6 items" in page.panel.note_label.text())
     assert window.session.workspace.count(Rubric) == 1
 
 

@@ -25,7 +25,7 @@ from app.widgets.id_table import TableColumn, TableSource
 from app.widgets.inputs import ComboBox
 from core.changes import Changes, Outcome
 from core.exchange.demo import fill_demo
-from core.tasks.verbs import add_task, edit_task, validate_task
+from core.tasks.verbs import add_task, clear_validation, edit_task, validate_task
 from core.types import TASK_CRITERIA, Field, SectionSpec, Task, TaskValidation
 
 SOURCE = TableSource(
@@ -188,14 +188,17 @@ class Page(BasePage):
             self.go.emit("drafts", {"new": True, "task": self._task.id})
 
     def _answer(self, key: str) -> None:
-        answer = self.criteria[key].value
-        if self._task is not None and answer is not None:
+        answer, person = self.criteria[key].value, self.session.person_id
+        if self._task is not None and answer is None:
+            words = say("Take back an answer")
+            run_verb(self, words, clear_validation, self._task.id, person, key)
+        elif self._task is not None:
             run_verb(
                 self,
                 say("Answer a criterion"),
                 validate_task,
                 self._task.id,
-                self.session.person_id,
+                person,
                 key,
                 answer,
             )
