@@ -150,6 +150,11 @@ class GraphPane(QFrame):
             text = say(
                 "Press N or double-click to add the first step; drag from a card's dot to connect."
             )
+        elif graph is not None and len(graph.steps) > 1 and not graph.dependencies:
+            text = say(
+                "Drag from the dot below a card to the step that can only be done after it, or "
+                "press C. Dropped on free ground, it makes a new step."
+            )
         elif graph is not None and graph.circle:
             text = hint_graph(graph)[0].message
         elif graph is not None and self.canvas.graph_scene.crowded:

@@ -136,7 +136,8 @@ def write_sequence(
             repeat_penalty=1.1,
             seed=seed,
             stop=("\n\n", "Task:"),
-            answer_prefix="1. ",
+            # No blank after it: the words of a model begin with theirs, and two put it off its track.
+            answer_prefix="1.",
         ),
         cancel=cancel,
     )
