@@ -27,6 +27,8 @@ _WINDOWS = 3
 _SENTENCES = 2
 #: Share of a sentence's content words from which another sentence speaks of the same.
 _SAME_MATTER = 0.6
+#: And from which it can be compared at all: numbers of another matter are no difference.
+_LIKE_MATTER = 0.35
 #: Share of a sentence's content words in a window from which, without a model, it counts as found.
 WORD_THRESHOLD = 0.7
 _WORD = re.compile(r"[^\W_]+")
@@ -49,7 +51,7 @@ class Grounded:
 
     ``passage`` is the index of the evidence with the best window, -1 when there is no evidence;
     ``window_start`` and ``window_end`` are the place in the passage of the sentence of that window
-    that shares most words, or of the whole window where none shares any. ``support`` is
+    that shares most words, or its beginning twice where none shares any. ``support`` is
     P(entailment), or the share of words where ``basis`` is 'words'.
     """
 
@@ -144,12 +146,14 @@ def ground_text(
             elif support < 0.1:
                 # What the sentence speaks of is where its words are.
                 best = found[0][0]
-        differences = () if stands is not None else _differences(sentence, best.text)
-        if stands is None and like and like[0][2] >= _SAME_MATTER and like[0][0] is not best:
-            # Another passage says nearly the same: what it has otherwise is what wants a look.
-            there = _differences(sentence, like[0][1])
-            if there:
-                best, differences = like[0][0], there
+        differences: tuple[Difference, ...] = ()
+        share = like[0][2] if like else 0.0
+        if stands is None and share >= _SAME_MATTER:
+            # Some passage says nearly the same: what it has otherwise is what wants a look.
+            differences = _differences(sentence, like[0][1])
+            best = like[0][0] if differences else best
+        elif stands is None and share >= _LIKE_MATTER:
+            differences = _differences(sentence, best.text)
         first, last = _place(sentence, best, evidence[best.passage].text)
         made.append(
             Grounded(
@@ -228,7 +232,7 @@ def _nearest(sentence: str, windows: Sequence[_Window]) -> list[tuple[_Window, f
 def _place(sentence: str, window: _Window, passage: str) -> tuple[int, int]:
     """The sentence of a window that shares most words with another, in places of the passage."""
     words = _content(sentence)
-    best, place = 0.0, (window.start, window.end)
+    best, place = 0, (window.start, window.start)
     for start, end in _sentences(passage[window.start : window.end]):
         here = passage[window.start + start : window.start + end]
         shared = len(words & _content(here))

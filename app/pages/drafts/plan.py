@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Signal
@@ -46,6 +47,7 @@ class PlanPanel(QWidget):
         self._evidence: list[Evidence] = []
         self._stale = True
         self._missing = ""
+        self._working: dict[Button, str] = {}
         self.scroller = Scroller()
         self.box = self.scroller.box
         outer = QVBoxLayout(self)
@@ -196,9 +198,8 @@ class PlanPanel(QWidget):
 
     def propose(self) -> None:
         """Let the model propose queries."""
-        if not self.task.value:
+        if not self.task.value or not self._start(self.propose_button, say("Proposing …")):
             return
-        self.propose_button.setEnabled(False)
         run_job(
             self,
             say("Proposing queries"),
@@ -206,7 +207,7 @@ class PlanPanel(QWidget):
             self.session.workspace,
             self.session.models,
             self.task.value,
-        ).success(self._take_queries).end(self._sync)
+        ).success(self._take_queries).end(partial(self._end, self.propose_button))
 
     def find(self) -> None:
         """Find passages for the queries."""
@@ -214,7 +215,8 @@ class PlanPanel(QWidget):
         if not queries:
             self.passages_note.setText(say("Write or propose queries first."))
             return
-        self.find_button.setEnabled(False)
+        if not self._start(self.find_button, say("Finding …")):
+            return
         run_query(
             self,
             retrieve,
@@ -223,13 +225,12 @@ class PlanPanel(QWidget):
             queries,
             self.setting.value,
             self.document_ids(),
-        ).success(self._take_evidence).end(self._sync)
+        ).success(self._take_evidence).end(partial(self._end, self.find_button))
 
     def write(self) -> None:
         """Write the drafts; what is missing before that is done on the way."""
-        if not self.task.value:
+        if not self.task.value or not self._start(self.write_button, say("Planning …")):
             return
-        self.write_button.setEnabled(False)
         evidence = self.evidence() if not self._stale else []
         run_job(
             self,
@@ -242,7 +243,21 @@ class PlanPanel(QWidget):
             tuple(evidence),
             self.setting.value,
             tuple(self.document_ids()),
-        ).success(self._add).failure(self._fail)
+        ).success(self._add).end(partial(self._end, self.write_button))
+
+    def _start(self, button: Button, words: str) -> bool:
+        """Say on a button that it works; False when it does already. It stays enabled, since the
+        keyboard would be taken elsewhere with it."""
+        if button in self._working:
+            return False
+        self._working[button] = button.text()
+        button.setText(words)
+        return True
+
+    def _end(self, button: Button) -> None:
+        if button in self._working:
+            button.setText(self._working.pop(button))
+        self._sync()
 
     # -- inside --------------------------------------------------------------------------
 
@@ -359,7 +374,7 @@ class PlanPanel(QWidget):
             params={"max_tokens": self.length.value()},
             model_id=model,
             model_sha256=sha256,
-        ).success(self._added).end(self._sync)
+        ).success(self._added)
 
     def _added(self, outcome: Outcome[DraftRequest]) -> None:
         self.case.load("")
@@ -367,7 +382,7 @@ class PlanPanel(QWidget):
         self.planned.emit(outcome.value)
 
     def _fail(self, error: BaseException) -> None:
-        self._sync()
+        self._end(self.write_button)
         self.session.jobs.failed.emit(error, self)
 
 

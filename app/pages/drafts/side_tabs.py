@@ -65,6 +65,7 @@ class SupportTab(Scroller):
         super().__init__(parent)
         self.box.setSpacing(theme.S)
         self.box.setContentsMargins(0, theme.S, 0, 0)
+        self._shown: tuple[Sequence[Sequence[Grounded]], str] | None = None
         self.counts: dict[str, QWidget] = {}
         self._labels = {}
         for verdict, words in (
@@ -90,6 +91,9 @@ class SupportTab(Scroller):
 
     def show_answer(self, sections: Sequence[Sequence[Grounded]], by_words: str) -> None:
         """Show verdicts and differences."""
+        if (sections, by_words) == self._shown:
+            return
+        self._shown = (sections, by_words)
         claims = [claim for section in sections for claim in section]
         for verdict, number in self._labels.items():
             count = sum(claim.verdict == verdict for claim in claims)
@@ -148,6 +152,8 @@ class CritiqueTab(Scroller):
         self.box.setSpacing(theme.S)
         self.box.setContentsMargins(0, theme.S, 0, 0)
         self.count = label("", "small")
+        self._buttons: dict[tuple[str, str], Button] = {}
+        self.is_asking = False
         self.ask = Button(say("Ask for a critique"), icon="comment")
         self.ask.clicked.connect(self.asked)
         self.box.addLayout(row(self.ask, self.count, None))
@@ -162,8 +168,15 @@ class CritiqueTab(Scroller):
         self.box.addLayout(self._list)
         self.box.addStretch(1)
 
+    def set_asking(self, asking: bool) -> None:
+        """Say that the model reads. The button stays, since the keyboard may be on it."""
+        self.is_asking = asking
+        self.ask.setText(say("The model reads …") if asking else say("Ask for a critique"))
+
     def show_points(self, points: Sequence[CritiquePoint]) -> None:
-        """Show points and what was made of them."""
+        """Show points and what was made of them; the keyboard stays on the button it is on."""
+        focused = next((key for key, button in self._buttons.items() if button.hasFocus()), None)
+        self._buttons = {}
         clear_layout(self._list)
         settled = sum(point.state != "open" for point in points)
         self.count.setText(
@@ -191,9 +204,12 @@ class CritiqueTab(Scroller):
                 wanted = "open" if point.state == state else state
                 button.clicked.connect(partial(self.settled.emit, point.id, wanted))
                 buttons.addWidget(button)
+                self._buttons[point.id, state] = button
             buttons.addStretch(1)
             box.addLayout(buttons)
             self._list.addWidget(entry)
+        if focused in self._buttons:
+            self._buttons[focused].setFocus(Qt.FocusReason.OtherFocusReason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +255,15 @@ class ChangesTab(QWidget):
         box = QVBoxLayout(self)
         box.setContentsMargins(0, theme.S, 0, 0)
         box.setSpacing(theme.S)
+        self.note = label(
+            say(
+                "Words you type or delete are marked, and listed here: each with its kind, to be "
+                "confirmed, and room for a comment."
+            ),
+            "small",
+            wrap=True,
+        )
+        box.addWidget(self.note)
         box.addWidget(self.list, 1)
         line = row(self.type, self.confirm)
         line.setStretch(0, 1)
@@ -324,6 +349,9 @@ class ChangesTab(QWidget):
         self.comment.load(note.comment if note else "")
         for part in (self.type, self.confirm, self.comment):
             part.setEnabled(bool(current))
+            part.setVisible(bool(self._changes))
+        self.all.setVisible(bool(self._changes))
+        self.note.setVisible(not self._changes)
         self.all.setEnabled(bool(self._changes))
         self.all.setText(
             say("Confirm all types ({count})", count=count_of(

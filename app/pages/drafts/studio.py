@@ -89,6 +89,7 @@ class Studio(StudioView, ModelWork):
         self._offsets: list[int] = []
         self._judging = Cancellation()
         self._evidence_place = 0
+        self._shown_window = (-1, 0, 0)
         self._worked, self._last_key = 0.0, 0.0
         session.person_changed.connect(self._on_person)
         self.saver = Saver(session, self._start_saving, self)
@@ -311,6 +312,7 @@ class Studio(StudioView, ModelWork):
 
     def _show_evidence(self, state: PostEditState) -> None:
         self._evidence_place = 0
+        self._shown_window = (-1, 0, 0)
         count = len(state.request.evidence)
         self.evidence_card.set_title(
             say("Evidence"), count_of(count, say("passage"), say("passages"))
@@ -460,13 +462,19 @@ class Studio(StudioView, ModelWork):
                 [SupportMark(c.start + offset, c.end + offset, TOKENS[c.verdict]) for c in claims]
             )
         self.support.show_answer(answer.sections, answer.by_words)
+        if self._editors and self._editors[self._focused].hasFocus():
+            self._on_moved(self._focused)
 
     def _ignore(self, error: BaseException) -> None:
         """A judgement that was overtaken by typing is no fault."""
 
     def _show_claim(self, claim: Grounded) -> None:
         """Bring the passage of a sentence into view, with its window marked."""
-        if claim.passage < 0:
+        shown = (claim.passage, claim.window_start, claim.window_end)
+        if shown == self._shown_window:
+            return
+        self._shown_window = shown
+        if claim.passage < 0 or claim.window_start == claim.window_end:
             self.evidence.set_marks([])
             return
         self._evidence_place = claim.passage

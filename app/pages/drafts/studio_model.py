@@ -45,13 +45,13 @@ class ModelWork:
 
     def ask_critique(self) -> None:
         """Let the model criticise the text as it stands."""
-        if self._state is None:
+        if self._state is None or self.critique.is_asking:
             return
         sections = [
             SectionText(title=title, text=editor.tracked.current)
             for title, editor in zip(self._state.titles, self._editors, strict=True)
         ]
-        self.critique.ask.setEnabled(False)
+        self.critique.set_asking(True)
         run_job(
             self,
             say("Criticising"),
@@ -60,7 +60,7 @@ class ModelWork:
             self.session.models,
             self._wanted,
             sections,
-        ).success(self._keep_critique).end(partial(self.critique.ask.setEnabled, True))
+        ).success(self._keep_critique).end(partial(self.critique.set_asking, False))
 
     def _note_type(self, change: str, edit_type: str) -> None:
         run_verb(

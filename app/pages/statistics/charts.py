@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import theme
 
+_WIDEST_BAR = 72
+
 
 class BarChart(QWidget):
     """Vertical bars with their counts above and their labels below."""
@@ -53,7 +55,8 @@ class BarChart(QWidget):
         for place, (label, count) in enumerate(self._bars):
             left = place * slot
             tall = room * count / most
-            bar = QRectF(left + slot * 0.15, head + room - tall, slot * 0.7, tall)
+            wide = min(slot * 0.7, current.px(_WIDEST_BAR))
+            bar = QRectF(left + (slot - wide) / 2, head + room - tall, wide, tall)
             painter.fillRect(bar, current.color("accent"))
             painter.setPen(current.color("text"))
             above = QRectF(left, bar.top() - line - 2, slot, line)
