@@ -301,6 +301,9 @@ def make_style_sheet(theme: Theme) -> str:
         "reading": round(READING_SIZE * theme.scale),
         "control_padding_v": theme.px(6),
         "control_padding_h": theme.px(12),
+        # A focused control keeps its size: what its border gains, its padding loses.
+        "focus_padding_v": theme.px(6) - 1,
+        "focus_padding_h": theme.px(12) - 1,
         "radius": RADIUS_CONTROL,
         "card_radius": RADIUS_CARD,
         "pill_radius": theme.px(8),
