@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from core.ids import new_id
 from core.storage.reads import Reads
@@ -28,6 +29,13 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
     "preferences": ("example", "left", "right", "person", "choice", "strength", "comment"),
 }
 
+#: What a record cannot do without; of two in a group, one is enough.
+REQUIRED: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "outputs": (("example",), ("output",)),
+    "ratings": (("example", "output"), ("person",), ("axis",), ("value",)),
+    "preferences": (("example",), ("left",), ("right",), ("person",), ("choice", "strength")),
+}
+
 #: Names that other tools use for ours.
 _LIKELY = {
     "prediction": "output",
@@ -48,6 +56,10 @@ _LIKELY = {
 }
 
 
+#: Shorter than this on average, a column holds names or numbers rather than texts.
+_SHORT = 40
+
+
 def _key(columns: Collection[str]) -> str:
     return json.dumps(sorted(columns), ensure_ascii=False)
 
@@ -62,6 +74,62 @@ def remember_mapping(
     return tx.insert(
         ImportMapping(id=new_id(), kind=kind, columns=_key(columns), mapping=dict(mapping))
     )
+
+
+def missing_targets(kind: str, targets: Collection[str]) -> list[str]:
+    """What records of a kind still lack with these targets, the first of each group."""
+    return [group[0] for group in REQUIRED.get(kind, ()) if not set(group) & set(targets)]
+
+
+def guess_from_values(
+    reads: Reads, rows: Sequence[Mapping[str, Any]], mapping: Mapping[str, str]
+) -> dict[str, str]:
+    """What columns of outputs are by what stands in them, where their names did not tell.
+
+    An example's column holds titles or ids of examples here, an output's the longest texts, and a
+    system's names that come back row after row.
+    """
+    found = dict(mapping)
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    taken = set(found.values()) | {name for name in columns if name in TARGETS["outputs"]}
+    free = [name for name in columns if name not in found and name not in taken]
+    values = {
+        name: [text for row in rows if (text := str(row.get(name) or "").strip())] for name in free
+    }
+    if "example" not in taken:
+        for name in free:
+            known = _known_examples(reads, values[name])
+            if values[name] and 2 * known >= len(values[name]):
+                found[name] = "example"
+                free.remove(name)
+                break
+    lengths = {name: sum(map(len, values[name])) / max(1, len(values[name])) for name in free}
+    if "output" not in taken and free:
+        longest = max(free, key=lengths.__getitem__)
+        if lengths[longest] > _SHORT:
+            found[longest] = "output"
+            free.remove(longest)
+    if "system" not in taken:
+        kinds = {name: len(set(values[name])) for name in free if values[name]}
+        fewest = min(kinds.values(), default=0)
+        fitting = [name for name in kinds if kinds[name] == fewest <= len(values[name]) / 2]
+        if len(fitting) == 1:
+            found[fitting[0]] = "system"
+    return found
+
+
+def _known_examples(reads: Reads, texts: Sequence[str]) -> int:
+    """How many of some texts are titles or ids of examples."""
+    known = {
+        row["name"]
+        for row in reads.query(
+            "SELECT title AS name FROM example WHERE deleted = 0 AND title IN"
+            " (SELECT value FROM json_each(?1)) UNION SELECT id FROM example WHERE deleted = 0"
+            " AND id IN (SELECT value FROM json_each(?1))",
+            (json.dumps(sorted(set(texts))),),
+        )
+    }
+    return sum(text in known for text in texts)
 
 
 def suggest_mapping(reads: Reads, kind: str, columns: Collection[str]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from app.pages.results.behind import behind_filter
@@ -22,7 +23,7 @@ from app.pages.results.table import SPLITS
 from app.pages.review.adjudicate import AdjudicateDialog
 from app.pages.runs.bench_dialog import BenchDialog
 from app.pages.runs.experiment_dialog import ExperimentDialog
-from app.pages.runs.import_dialog import ImportOutputsDialog
+from app.pages.runs.import_dialog import ImportOutputsDialog, SkippedDialog, report_words
 from app.pages.runs.judge_dialog import JudgeDialog
 from app.widgets.inputs import ComboBox
 from app.windows.main import MainWindow
@@ -330,10 +331,14 @@ def test_outputs_are_imported_with_a_mapping_that_is_remembered(
     dialog.open()
     dialog.take_file(path)
     qtbot.waitUntil(lambda: set(dialog.boxes) == {"case", "llm", "answer"})
-    assert "line 4" in dialog.notice.text
+    # What names do not tell, values do; what is still missing is asked for before anything is read.
+    assert dialog.boxes["llm"].value == "system"
+    assert "Say which column holds the text of the output" in dialog.notice.text
+    assert not dialog.import_button.isEnabled()
     for column, target in (("case", "example"), ("llm", "system"), ("answer", "output")):
         pick(dialog.boxes[column], target)
     assert dialog.table.rows.index(0, 1).data() == "Cloud"
+    assert "line 4" in dialog.notice.text
     pick(dialog.boxes["llm"], "output")
     assert not dialog.import_button.isEnabled()
     pick(dialog.boxes["llm"], "system")
@@ -347,6 +352,13 @@ def test_outputs_are_imported_with_a_mapping_that_is_remembered(
         "llm": "system",
         "answer": "output",
     }
+    told = SkippedDialog(page, reports[0])
+    told.open()
+    assert [told.table.rows.index(row, 0).data() for row in range(2)] == ["3", "4"]
+    told.copy_button.click()
+    assert QGuiApplication.clipboard().text().startswith("3\tthere is no single example")
+    told.accept()
+    assert report_words(reports[0]) == "Added 1 system, 1 output from cloud.csv."
     again = ImportOutputsDialog(page, reports.append)
     again.open()
     again.take_file(path)

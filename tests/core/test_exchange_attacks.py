@@ -14,7 +14,12 @@ import pytest
 from core.errors import ConflictError, InputError, UsageError
 from core.exchange.exports import EXPORTS, export_data
 from core.exchange.imports import ImportReport, import_records, read_import
-from core.exchange.mappings import remember_mapping, suggest_mapping
+from core.exchange.mappings import (
+    guess_from_values,
+    missing_targets,
+    remember_mapping,
+    suggest_mapping,
+)
 from core.exchange.privacy import NOT_SHOWN, is_private_meta
 from core.exchange.records import read_records, read_text
 from core.people import add_person, find_person
@@ -504,3 +509,23 @@ def test_unknown_exports_are_refused(workspace: Workspace, tmp_path: Path) -> No
     with pytest.raises(UsageError, match="not known for tasks"):
         export_data(workspace, "tasks", tmp_path / "x", "csv")
     assert workspace.count(Output) == 0
+
+
+def test_columns_are_told_by_what_stands_in_them(workspace: Workspace) -> None:
+    write_runs(workspace, 4)
+    titles = [example.title for example in workspace.find(Example)]
+    rows = [
+        {"Fall": title, "Modell": model, "Antwort": "A text of some length. " * 4, "Nr": str(n)}
+        for n, title in enumerate(titles)
+        for model in ("Nord", "Süd")
+    ]
+    guessed = guess_from_values(workspace, rows, {})
+    assert guessed == {"Fall": "example", "Modell": "system", "Antwort": "output"}
+    # What is mapped stays, and nothing is guessed where nothing tells.
+    assert guess_from_values(workspace, rows, {"Nr": "output"}) == {
+        "Nr": "output", "Fall": "example", "Modell": "system"
+    }  # fmt: skip
+    assert guess_from_values(workspace, [{"a": "x", "b": "y"}], {}) == {}
+    assert missing_targets("outputs", {"system"}) == ["example", "output"]
+    assert missing_targets("preferences", {"example", "left", "right", "person", "choice"}) == []
+    assert missing_targets("edits", ()) == []

@@ -26,6 +26,10 @@ from core.types.evaluation import ContextPolicy
 
 #: Prompts that write an output from an example; the others are for other work.
 _PREFIX = "long_form"
+_PROMPT_WORDS = {
+    "long_form": "the whole document at once",
+    "long_form_section": "section by section",
+}
 _POLICIES: tuple[tuple[ContextPolicy, str], ...] = (
     ("refuse", "refuse, and say so"),
     ("truncate", "cut at the end"),
@@ -148,10 +152,16 @@ class ExperimentDialog(Dialog):
         self.task.fill([(say("All tasks"), ""), *tasks], "")
         for system in systems:
             self._add_box(self._system_list, self.systems, system.id, system.name, True)
+        if not self.systems:
+            self._system_list.box.addWidget(
+                label(say("None with a model yet: make one with 'New system'."), "muted", wrap=True)
+            )
         self._add_box(self._prompt_list, self.prompts, "", say("each system's own"), True)
         for name in prompt_names():
             if name.startswith(_PREFIX):
-                self._add_box(self._prompt_list, self.prompts, name, name, False)
+                self._add_box(
+                    self._prompt_list, self.prompts, name, say(_PROMPT_WORDS.get(name, name)), False
+                )
         for scroller in (self._system_list, self._prompt_list):
             scroller.box.addStretch(1)
         self._plan()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import Slot
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
 
 from app import theme
@@ -22,7 +23,13 @@ from core.editing_bench.bench import import_edits
 from core.editing_bench.formats import read_edits
 from core.errors import KnownError
 from core.exchange.imports import ImportReport, import_records, read_import
-from core.exchange.mappings import TARGETS, remember_mapping, suggest_mapping
+from core.exchange.mappings import (
+    TARGETS,
+    guess_from_values,
+    missing_targets,
+    remember_mapping,
+    suggest_mapping,
+)
 from core.exchange.records import Record, Records, Skipped
 from core.storage.transaction import Transaction
 from core.storage.workspace import Workspace
@@ -34,6 +41,22 @@ _KINDS = (
     ("edits", "Texts to edit (JFLEG, ASSET …)"),
 )
 _SHOWN = 5
+#: So many rows tell what their columns are.
+_GUESSED = 50
+#: Our names for people, as choices for a column.
+_TARGET_WORDS = {
+    "example": "the example: its title or id",
+    "system": "the system's name",
+    "output": "the text of the output",
+    "person": "the person's name",
+    "axis": "the axis, such as depth",
+    "value": "the rating from 1 to 5",
+    "left": "the system on the left",
+    "right": "the system on the right",
+    "choice": "left, right or tie",
+    "strength": "the strength from 1 to 5",
+    "comment": "the comment",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +81,11 @@ def read_preview(workspace: Workspace, path: Path, kind: str) -> Preview:
     columns: dict[str, None] = {}
     for record in found.records[:200]:
         columns.update(dict.fromkeys(record.values))
-    return Preview(tuple(columns), suggest_mapping(workspace, kind, list(columns)), found)
+    mapping = suggest_mapping(workspace, kind, list(columns))
+    if kind == "outputs":
+        rows = [record.values for record in found.records[:_GUESSED]]
+        mapping = guess_from_values(workspace, rows, mapping)
+    return Preview(tuple(columns), mapping, found)
 
 
 def import_mapped(
@@ -167,7 +194,8 @@ class ImportOutputsDialog(Dialog):
         for row, column in enumerate(preview.columns):
             box = ComboBox(say("What '{column}' is", column=column))
             own = preview.mapping.get(column, column if column in targets else "")
-            entries = [(say("kept as it is"), ""), *((target, target) for target in targets)]
+            entries = [(say("something else, kept beside it"), "")]
+            entries += [(_target_words(self.kind.value, target), target) for target in targets]
             if own and own not in targets:
                 entries.append((own, own))
             box.fill(entries, own)
@@ -176,8 +204,6 @@ class ImportOutputsDialog(Dialog):
             self._grid.addWidget(box, row, 1)
             self.boxes[column] = box
         self._show_rows()
-        if preview.found.skipped:
-            self._warn(_skipped_words(preview.found.skipped))
 
     @Slot()
     def _show_rows(self) -> None:
@@ -194,7 +220,8 @@ class ImportOutputsDialog(Dialog):
             self.table.hide()
             self.table.deleteLater()
         self.table = RowsTable(
-            [RowsColumn(target, 0) for target in targets] or [RowsColumn(say("Nothing chosen"), 0)],
+            [RowsColumn(say(target.capitalize()), 0) for target in targets]
+            or [RowsColumn(say("Nothing chosen"), 0)],
             say("The first rows"),
             most=_SHOWN,
         )
@@ -209,10 +236,21 @@ class ImportOutputsDialog(Dialog):
         )
         self.rows_box.addWidget(self.table)
         doubled = [t for t in targets if list(chosen.values()).count(t) > 1]
-        self.import_button.setEnabled(bool(preview.found.records) and not doubled)
+        missing = missing_targets(self.kind.value, targets)
+        ready = bool(preview.found.records) and not doubled and not missing
+        self.import_button.setEnabled(ready)
         if doubled:
             self._warn(say("Two columns are '{name}'; one will do.", name=doubled[0]))
-        elif not preview.found.skipped:
+        elif missing and preview.found.records:
+            self._warn(
+                say(
+                    "Say which column holds {what}.",
+                    what=", ".join(_target_words(self.kind.value, name) for name in missing),
+                )
+            )
+        elif preview.found.skipped:
+            self._warn(_skipped_words(preview.found.skipped))
+        else:
             self.notice.hide()
 
     @Slot()
@@ -250,6 +288,13 @@ class ImportOutputsDialog(Dialog):
         self.notice.show()
 
 
+def _target_words(kind: str, target: str) -> str:
+    """What a column may be, for people; a rating's output is named by its id."""
+    if kind == "ratings" and target == "output":
+        return say("the output's id")
+    return say(_TARGET_WORDS.get(target, target))
+
+
 def _skipped_words(skipped: list[Skipped]) -> str:
     """Which lines were left out and why, the first few."""
     lines = [f"{say('line')} {entry.line}: {entry.reason}" for entry in skipped[:3]]
@@ -261,7 +306,44 @@ def _skipped_words(skipped: list[Skipped]) -> str:
 
 
 def report_words(report: ImportReport) -> str:
-    """What an import did, in a sentence."""
-    added = ", ".join(f"{count} {kind}" for kind, count in report.added.items())
-    text = say("Added {what} from {file}.", what=added, file=report.file)
-    return f"{text} {_skipped_words(report.skipped)}" if report.skipped else text
+    """What an import added, in a sentence."""
+    added = [
+        count_of(count, kind, "texts to edit" if kind == "text to edit" else f"{kind}s")
+        for kind, count in report.added.items()
+    ]
+    return say("Added {what} from {file}.", what=", ".join(added), file=report.file)
+
+
+class SkippedDialog(Dialog):
+    """The rows an import left out, each with its line and reason, to be put right in the file."""
+
+    def __init__(self, parent: QWidget, report: ImportReport) -> None:
+        super().__init__(say("Rows left out"), parent, width=560)
+        self.prefer_size(760, 480)
+        self.body.addWidget(label(report_words(report), wrap=True))
+        left_out = count_of(len(report.skipped), "row was left out", "rows were left out")
+        self.body.addWidget(
+            label(
+                say(
+                    "{count}. To have them too, undo this import, correct the file, and import it "
+                    "again.",
+                    count=left_out,
+                ),
+                "muted",
+                wrap=True,
+            )
+        )
+        self.table = RowsTable(
+            (RowsColumn(say("Line"), 7, right=True), RowsColumn(say("Why"), 0)),
+            say("Rows left out"),
+            most=14,
+        )
+        self.table.rows.show([(str(entry.line), entry.reason) for entry in report.skipped])
+        self.body.addWidget(self.table, 1)
+        self._lines = [f"{entry.line}\t{entry.reason}" for entry in report.skipped]
+        self.copy_button = self.add_button(say("Copy the list"), self._copy)
+        self.add_button(say("Close"), self.accept, "primary")
+
+    @Slot()
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText("\n".join(self._lines))

@@ -16,7 +16,7 @@ from app.pages.runs.bench_dialog import BenchDialog
 from app.pages.runs.detail import RunDetail, RunFacts, read_run, state_word
 from app.pages.runs.dialogs import RunDialog, SystemDialog
 from app.pages.runs.experiment_dialog import ExperimentDialog
-from app.pages.runs.import_dialog import ImportOutputsDialog, report_words
+from app.pages.runs.import_dialog import ImportOutputsDialog, SkippedDialog, report_words
 from app.pages.runs.judge_dialog import JudgeDialog
 from app.pages.runs.runner import runner_of
 from app.pages.runs.score_dialog import ScoreDialog
@@ -236,6 +236,8 @@ class Page(BasePage):
 
     def _on_imported(self, report: ImportReport) -> None:
         self.said.emit(report_words(report))
+        if report.skipped:
+            SkippedDialog(self, report).open()
         self.refresh(None)
 
     @Slot()

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QCheckBox, QWidget
 
 from app import theme
 from app.operations import run_query
+from app.pages.results.table import measure_title
 from app.strings import say
 from app.widgets.basics import Scroller, label
 from app.widgets.dialogs import Dialog
@@ -53,7 +54,7 @@ class ScoreDialog(Dialog):
 
     def _add(self, name: str, ticked: bool, remark: str = "") -> None:
         text = describe(name)
-        box = QCheckBox(name)
+        box = QCheckBox(measure_title(name))
         box.setChecked(ticked)
         box.setToolTip(text)
         box.setAccessibleDescription(f"{text}\n{remark}".strip())
