@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from app import theme
 from app.canvas.cards import WIDTH
+from app.canvas.items import StepItem
 from app.strings import say
 
 if TYPE_CHECKING:
@@ -30,21 +31,27 @@ class MiniMap(QWidget):
         self.hide()
 
     def settle(self) -> None:
-        """Show it where there is more than one sees, at the lower right."""
+        """Show it where there is more than one sees, in a lower corner."""
         content = self._view.graph_scene.content_rect()
         seen = self._view.seen_rect()
         # Not for a sliver of a card: the map covers more than it shows then.
         core = content.adjusted(_SLIVER, _SLIVER, -_SLIVER, -_SLIVER)
         self.setVisible(not content.isEmpty() and not seen.contains(core))
-        size = self.sizeHint()
-        port = self._view.viewport()
-        self.setGeometry(
-            port.width() - size.width() - theme.M,
-            port.height() - size.height() - theme.M,
-            size.width(),
-            size.height(),
-        )
+        self.setGeometry(self._choose_corner())
         self.update()
+
+    def _choose_corner(self) -> QRect:
+        """The lower right; the lower left where only the right would cover cards."""
+        size, port = self.sizeHint(), self._view.viewport()
+        top = port.height() - size.height() - theme.M
+        right = QRect(QPoint(port.width() - size.width() - theme.M, top), size)
+        left = QRect(QPoint(theme.M, top), size)
+        first, second = (left, right) if self.geometry().left() == theme.M else (right, left)
+        return second if self._covers(first) and not self._covers(second) else first
+
+    def _covers(self, box: QRect) -> bool:
+        under = self._view.mapToScene(box).boundingRect()
+        return any(isinstance(item, StepItem) for item in self._view.graph_scene.items(under))
 
     def _frame(self) -> tuple[QRectF, float, QPointF]:
         """The room shown, its scale, and where its corner is drawn."""
