@@ -110,11 +110,17 @@ def guess_from_values(
             found[longest] = "output"
             free.remove(longest)
     if "system" not in taken:
-        kinds = {name: len(set(values[name])) for name in free if values[name]}
-        fewest = min(kinds.values(), default=0)
-        fitting = [name for name in kinds if kinds[name] == fewest <= len(values[name]) / 2]
-        if len(fitting) == 1:
-            found[fitting[0]] = "system"
+        case = next((name for name, target in found.items() if target == "example"), "example")
+        # No system writes twice for an example, and each writes for several.
+        fitting = {
+            name: len(set(values[name]))
+            for name in free
+            if len({(row.get(case), row.get(name)) for row in rows}) == len(rows)
+            and len(set(values[name])) <= len(values[name]) / 2
+        }
+        fewest = [name for name, kinds in fitting.items() if kinds == min(fitting.values())]
+        if len(fewest) == 1:
+            found[fewest[0]] = "system"
     return found
 
 

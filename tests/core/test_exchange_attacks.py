@@ -515,7 +515,13 @@ def test_columns_are_told_by_what_stands_in_them(workspace: Workspace) -> None:
     write_runs(workspace, 4)
     titles = [example.title for example in workspace.find(Example)]
     rows = [
-        {"Fall": title, "Modell": model, "Antwort": "A text of some length. " * 4, "Nr": str(n)}
+        {
+            "Fall": title,
+            "Modell": model,
+            "Antwort": "A text of some length. " * 4,
+            "Nr": str(n),
+            "Prüfer": "M",
+        }
         for n, title in enumerate(titles)
         for model in ("Nord", "Süd")
     ]

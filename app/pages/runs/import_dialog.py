@@ -117,7 +117,7 @@ class ImportOutputsDialog(Dialog):
 
     def __init__(self, parent: QWidget, done: Callable[[ImportReport], object]) -> None:
         super().__init__(say("Import outputs, ratings, preferences, texts"), parent, width=680)
-        self.prefer_size(760, 600)
+        self.prefer_size(760, 660)
         self._done = done
         self._path: Path | None = None
         self._preview: Preview | None = None
@@ -134,7 +134,7 @@ class ImportOutputsDialog(Dialog):
         self.body.addLayout(line)
         self.body.addWidget(label(say("What the columns mean"), "strong"))
         self._scroller = Scroller()
-        self._scroller.setMinimumHeight(theme.current().px(120))
+        self._scroller.setMinimumHeight(theme.current().px(168))
         self._host = QWidget()
         self._grid = QGridLayout(self._host)
         self._grid.setColumnStretch(1, 1)
