@@ -149,6 +149,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("checklists.next-text", "Next text", ("Ctrl+PgDown",), "Checklists"),
     Action("checklists.previous-text", "Text before", ("Ctrl+PgUp",), "Checklists"),
     Action("checklists.run", "Map and judge by model", ("Ctrl+R",), "Checklists"),
+    Action("tasks.delete", "Delete the task", ("Delete",), "Tasks"),
+    Action("examples.delete", "Delete the example", ("Delete",), "Examples"),
     Action("examples.import", "Import examples", ("Ctrl+I",), "Examples"),
     Action("runs.cancel", "Stop the run", ("Ctrl+.",), "Runs"),
     Action("results.export", "Export data", ("Ctrl+E",), "Results"),

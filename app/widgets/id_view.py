@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QItemSelection, QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -56,6 +56,7 @@ class IdTableView(QTableView):
         super().__init__(parent)
         self._ids = model
         self._kept = ""
+        self._asked = ""
         self._kept_scroll = 0
         self._silent = False
         self.setAccessibleName(name)
@@ -108,12 +109,12 @@ class IdTableView(QTableView):
     def select_id(self, row_id: str) -> bool:
         """Make a row the current one; False when the list lacks it.
 
-        Before the list is loaded it is remembered and selected then.
+        A row that the list lacks yet, such as one just added, is selected once it is there, unless the
+        person goes to another one meanwhile.
         """
         row = self._ids.row_of(row_id)
+        self._asked = row_id if row < 0 else ""
         if row < 0:
-            if not self._ids.loaded_once or self._ids.loading:
-                self._kept = row_id
             return False
         self.setCurrentIndex(self._ids.index(row, 0))
         return True
@@ -160,8 +161,11 @@ class IdTableView(QTableView):
         self._silent = True
 
     def _put_back(self) -> None:
-        kept = self._kept
+        asked = self._ids.row_of(self._asked) if self._asked else -1
+        kept = self._asked if asked >= 0 else self._kept
         row = self._ids.row_of(kept) if kept else -1
+        if asked >= 0:
+            self._asked = ""
         if row >= 0:
             self.setCurrentIndex(self._ids.index(row, 0))
             self.verticalScrollBar().setValue(self._kept_scroll)
@@ -201,7 +205,12 @@ class IdTableView(QTableView):
         if event.size().width() != event.oldSize().width():
             self._share_room()
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._asked = ""
+        super().mousePressEvent(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        self._asked = ""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.current_id:
             self.opened.emit(self.current_id)
             return

@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.pages.examples.import_dialog import ImportDialog
+from app.pages.examples.new_dialog import NewExampleDialog
 from app.windows.main import MainWindow
 from core.storage import Workspace
 from core.types import Example, Rubric, Task, TaskValidation
@@ -188,7 +189,54 @@ def test_an_empty_page_offers_the_first_step(
     page = show(window, name, qtbot)
     qtbot.waitUntil(lambda: page.is_empty_shown)
     steps = [button.text() for button in page._empty.buttons]
-    assert len(steps) == 2
-    qtbot.mouseClick(page._empty.buttons[1], Qt.MouseButton.LeftButton)
+    assert steps[-1] == "Add the sample"
+    qtbot.mouseClick(page._empty.buttons[-1], Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not page.is_empty_shown)
     assert window.session.workspace.count(Task) == 3
+
+
+def test_a_task_is_deleted_by_key_and_brought_back(open_window: OpenWindow, qtbot: QtBot) -> None:
+    window = open_window()
+    workspace = window.session.workspace
+    page = show(window, "tasks", qtbot)
+    qtbot.waitUntil(lambda: page._task is not None)
+    # The sample's tasks have examples, which is said; a new one has none.
+    page.add()
+    qtbot.waitUntil(lambda: page._task is not None and page._task.objective == "New task")
+    added = page._task.id
+    # The keyboard is on the new task's name, and what it is called is its own.
+    qtbot.waitUntil(page.objective.hasFocus)
+    assert page.objective.selectedText() == "New task"
+    page.listing.view.setFocus()
+    qtbot.keyClick(page.listing.view, Qt.Key.Key_Delete)
+    qtbot.waitUntil(lambda: not workspace.find(Task, "id = ?", (added,)))
+    qtbot.waitUntil(lambda: page._task is not None and page._task.id != added)
+    window.undoing.undo()
+    qtbot.waitUntil(lambda: len(page.listing.model.ids) == 4)
+    assert workspace.get(Task, added).objective == "New task"
+
+
+def test_an_example_is_added_by_hand_and_deleted(open_window: OpenWindow, qtbot: QtBot) -> None:
+    window = open_window()
+    workspace = window.session.workspace
+    page = show(window, "examples", qtbot)
+    qtbot.waitUntil(lambda: page._example is not None)
+    page.show_new()
+    dialog = find_dialog(NewExampleDialog)
+    qtbot.waitUntil(lambda: bool(dialog._editors))
+    dialog.accept_button.click()
+    assert "what the writer is given" in dialog.notice.text
+    dialog.task_box.choose(workspace.find(Task, "objective LIKE '%SOAP%'")[0].id)
+    dialog._show_sections()
+    qtbot.keyClicks(dialog._editors[0], "Patient: It hurts.")
+    dialog.accept_button.click()
+    qtbot.waitUntil(lambda: workspace.count(Example) == 5)
+    qtbot.waitUntil(lambda: page._example.title == "Patient: It hurts.")
+    assert [editor.accessibleName() for editor in page._editors][:2] == ["Subjective", "Objective"]
+    added = page._example.id
+    window.activateWindow()
+    page.listing.view.setFocus()
+    qtbot.waitUntil(page.listing.view.hasFocus)
+    qtbot.keyClick(page.listing.view, Qt.Key.Key_Delete)
+    qtbot.waitUntil(lambda: not workspace.find(Example, "id = ?", (added,)))
+    qtbot.waitUntil(lambda: page._example is not None and page._example.id != added)

@@ -14,16 +14,18 @@ from app.operations import run_query, run_verb
 from app.pages.base import Command
 from app.pages.base import Page as BasePage
 from app.pages.examples.import_dialog import ImportDialog
+from app.pages.examples.new_dialog import NewExampleDialog
 from app.pages.listing import Listing
 from app.strings import say
 from app.widgets.basics import Card, Scroller, clear_layout, label
-from app.widgets.buttons import Button
+from app.widgets.buttons import Button, IconButton
 from app.widgets.editors import ProseEditor, SaveLabel, Saver
 from app.widgets.empty import EmptyState
 from app.widgets.id_table import TableColumn, TableSource
 from app.widgets.reader import Reader
 from core.changes import Changes
-from core.examples.verbs import edit_example
+from core.errors import NotFoundError
+from core.examples.verbs import delete_example, edit_example
 from core.exchange.demo import fill_demo
 from core.types import Example, SectionText, Task
 
@@ -56,20 +58,24 @@ class Page(BasePage):
         self.saver = Saver(self.session, self._start_saving, self)
         self.action_row.addWidget(SaveLabel(self.saver))
         keys = self.session.shortcuts
+        self.delete_button = IconButton("trash", say("Delete the example"))
+        self.delete_button.clicked.connect(self.delete)
         self.import_button = Button(
-            say("Import examples"),
-            "primary",
-            icon="import",
-            shortcuts=keys,
-            action="examples.import",
+            say("Import examples"), icon="import", shortcuts=keys, action="examples.import"
         )
         self.import_button.clicked.connect(self.show_import)
-        self.action_row.addWidget(self.import_button)
+        self.new_button = Button(
+            say("New example"), "primary", icon="plus", shortcuts=keys, action="new"
+        )
+        self.new_button.clicked.connect(self.show_new)
+        for button in (self.delete_button, self.import_button, self.new_button):
+            self.action_row.addWidget(button)
         self.listing = Listing(
             self.session, SOURCE, say("Examples"), say("Search titles and tasks"), self
         )
         self.listing.view.current_changed.connect(self._show)
         self.listing.model.loaded.connect(self._on_loaded)
+        keys.bind(self.listing.view, "examples.delete", self.delete)
         self.input_card = Card(say("Input"))
         self.input_reader = Reader(say("Input of the example"))
         self.input_card.add(self.input_reader, 1)
@@ -102,8 +108,15 @@ class Page(BasePage):
         return [future] if future is not None else []
 
     def commands(self) -> Sequence[Command]:
-        hint = self.session.shortcuts.hint("examples.import")
-        return [Command(say("Import examples"), self.show_import, hint, self.title)]
+        keys = self.session.shortcuts
+        return [
+            Command(say(text), slot, keys.hint(action), self.title)
+            for text, slot, action in (
+                ("New example", self.show_new, "new"),
+                ("Import examples", self.show_import, "examples.import"),
+                ("Delete the example", self.delete, "examples.delete"),
+            )
+        ]
 
     def first_focus(self) -> QWidget | None:
         return self.listing.view
@@ -113,6 +126,28 @@ class Page(BasePage):
         dialog = ImportDialog(self)
         dialog.imported.connect(self.said)
         dialog.open()
+
+    def show_new(self) -> None:
+        """Open the dialog for an example made by hand."""
+        dialog = NewExampleDialog(self, task_id=self._example.task_id if self._example else "")
+        dialog.added.connect(self._on_added)
+        dialog.open()
+
+    def _on_added(self, example_id: str) -> None:
+        self.listing.search.clear()
+        self._wanted = example_id
+        self.listing.view.select_id(example_id)
+
+    def delete(self) -> None:
+        """Delete the example shown; undo brings it back."""
+        example = self._example
+        if example is not None:
+            self.saver.flush()
+            run_verb(self, say("Delete example"), delete_example, example.id).success(self._deleted)
+
+    def _deleted(self, _outcome: object) -> None:
+        key = self.session.shortcuts.hint("undo")
+        self.said.emit(say("Deleted. {key} brings it back.", key=key))
 
     def add_demo(self) -> None:
         """Add the fictional sample."""
@@ -131,6 +166,7 @@ class Page(BasePage):
                         "wrote. Models are asked to write its output, and scored against the reference."
                     ),
                     (say("Import examples"), self.show_import),
+                    (say("New example"), self.show_new),
                     (say("Add the sample"), self.add_demo),
                 )
             )
@@ -153,7 +189,14 @@ class Page(BasePage):
             if found[0].id == self.listing.view.current_id:
                 self._fill(*found)
 
-        run_query(self, read).success(take)
+        def forget(error: BaseException) -> None:
+            # It was deleted, here or by undo: the list goes on to another one.
+            if not isinstance(error, NotFoundError):
+                self.session.jobs.failed.emit(error, self)
+            elif self._example is not None and self._example.id == example_id:
+                self._example = None
+
+        run_query(self, read).success(take).failure(forget)
 
     def _fill(self, example: Example | None, task: Task | None) -> None:
         same = (
@@ -163,10 +206,11 @@ class Page(BasePage):
             and len(self._editors) == len(example.output)
         )
         self._example = example
+        self.delete_button.setEnabled(example is not None)
         self.input_reader.set_sections(example.input if example else ())
         if same and example is not None:
             for editor, section in zip(self._editors, example.output, strict=True):
-                if not editor.hasFocus():
+                if not self.saver.dirty:
                     editor.load(section.text)
             return
         clear_layout(self.reference.box)

@@ -18,14 +18,21 @@ from app.pages.tasks.sections_editor import SectionsEditor
 from app.pages.tasks.validation import ValidationDialog
 from app.strings import say
 from app.widgets.basics import Card, Scroller, label, row
-from app.widgets.buttons import Button
+from app.widgets.buttons import Button, IconButton
 from app.widgets.editors import LineEditor, ProseEditor, SaveLabel, Saver
 from app.widgets.empty import EmptyState
 from app.widgets.id_table import TableColumn, TableSource
 from app.widgets.inputs import ComboBox
 from core.changes import Changes, Outcome
+from core.errors import NotFoundError
 from core.exchange.demo import fill_demo
-from core.tasks.verbs import add_task, clear_validation, edit_task, validate_task
+from core.tasks.verbs import (
+    add_task,
+    clear_validation,
+    delete_task,
+    edit_task,
+    validate_task,
+)
 from core.types import TASK_CRITERIA, Field, SectionSpec, Task, TaskValidation
 
 SOURCE = TableSource(
@@ -54,6 +61,7 @@ class Page(BasePage):
         self._task: Task | None = None
         self._field = ""
         self._wanted = ""
+        self._new = ""
         self.saver = Saver(self.session, self._start_saving, self)
         self.action_row.addWidget(SaveLabel(self.saver))
         keys = self.session.shortcuts
@@ -61,12 +69,16 @@ class Page(BasePage):
             say("New task"), "primary", icon="plus", shortcuts=keys, action="new"
         )
         self.new_button.clicked.connect(self.add)
+        self.delete_button = IconButton("trash", say("Delete the task"))
+        self.delete_button.clicked.connect(self.delete)
+        self.action_row.addWidget(self.delete_button)
         self.action_row.addWidget(self.new_button)
         self.listing = Listing(
             self.session, SOURCE, say("Tasks"), say("Search tasks and fields"), self
         )
         self.listing.view.current_changed.connect(self._show)
         self.listing.model.loaded.connect(self._on_loaded)
+        keys.bind(self.listing.view, "tasks.delete", self.delete)
         self.form = Scroller()
         self._build_form()
         splitter = QSplitter(Qt.Orientation.Horizontal)
@@ -98,6 +110,12 @@ class Page(BasePage):
     def commands(self) -> Sequence[Command]:
         return [
             Command(say("New task"), self.add, self.session.shortcuts.hint("new"), self.title),
+            Command(
+                say("Delete the task"),
+                self.delete,
+                self.session.shortcuts.hint("tasks.delete"),
+                self.title,
+            ),
             Command(say("Rate the task"), self.show_rating, "", self.title),
             Command(say("Draft an example of the task"), self._draft, "", self.title),
         ]
@@ -121,9 +139,18 @@ class Page(BasePage):
     def _added(self, outcome: Outcome[Task]) -> None:
         self.listing.search.clear()
         self.listing.view.select_id(outcome.value.id)
-        self._wanted = outcome.value.id
-        self.objective.setFocus()
-        self.objective.selectAll()
+        self._wanted = self._new = outcome.value.id
+
+    def delete(self) -> None:
+        """Delete the task shown, where nothing depends on it; undo brings it back."""
+        task = self._task
+        if task is not None:
+            self.saver.flush()
+            run_verb(self, say("Delete task"), delete_task, task.id).success(self._deleted)
+
+    def _deleted(self, _outcome: object) -> None:
+        key = self.session.shortcuts.hint("undo")
+        self.said.emit(say("Deleted. {key} brings it back.", key=key))
 
     def _build_form(self) -> None:
         self.objective = LineEditor(say("Objective"), placeholder=say("What is to be written?"))
@@ -241,7 +268,14 @@ class Page(BasePage):
             if found[0].id == self.listing.view.current_id and not self.saver.dirty:
                 self._fill(*found)
 
-        run_query(self, read).success(take)
+        def forget(error: BaseException) -> None:
+            # It was deleted, here or by undo: the list goes on to another one.
+            if not isinstance(error, NotFoundError):
+                self.session.jobs.failed.emit(error, self)
+            elif self._task is not None and self._task.id == task_id:
+                self._task = None
+
+        run_query(self, read).success(take).failure(forget)
 
     def _fill(self, task: Task, field: str, answers: dict[str, bool]) -> None:
         self._task = task
@@ -254,6 +288,11 @@ class Page(BasePage):
         self.output_sections.load(task.output_sections)
         for key, box in self.criteria.items():
             box.choose(answers.get(key))
+        # Not before it is shown: what is typed belongs to the new one.
+        if task.id == self._new:
+            self._new = ""
+            self.objective.setFocus()
+            self.objective.selectAll()
 
     def _start_saving(self) -> Future[Any] | None:
         task = self._task
