@@ -64,7 +64,7 @@ def _draw_png(scene: GraphScene, room: QRectF) -> bytes:
     data = QByteArray()
     buffer = QBuffer(data)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    image.save(buffer, "PNG")
+    image.save(buffer, "PNG")  # type: ignore[call-overload]  # a str, declared as bytes
     return bytes(data.data())
 
 

@@ -82,8 +82,9 @@ class InlineEditor(QLineEdit):
         self.hide()
         parent = self.parentWidget()
         self.deleteLater()
-        if parent is not None and parent.parentWidget() is not None:
-            parent.parentWidget().setFocus(Qt.FocusReason.OtherFocusReason)
+        view = parent.parentWidget() if parent is not None else None
+        if view is not None:
+            view.setFocus(Qt.FocusReason.OtherFocusReason)
         self._done(text)
         self.closed.emit()
 

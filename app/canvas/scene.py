@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
+from typing import TypeVar
 
 from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtWidgets import QGraphicsScene
+from PySide6.QtWidgets import QGraphicsItem, QGraphicsScene
 
 from app import theme
 from app.canvas.curves import DraftEdge, EdgeItem
@@ -15,6 +16,8 @@ from app.canvas.document import GraphDocument
 from app.canvas.items import GroupItem, StepItem
 from app.canvas.reading import Place
 from core.graphs.model import StepGraph
+
+Drawn = TypeVar("Drawn", bound=QGraphicsItem)
 
 GRID = 8.0
 #: More dependencies than this are not drawn all: those that follow from others are left out.
@@ -106,9 +109,9 @@ class GraphScene(QGraphicsScene):
             self._at[link.before_id].append(curve)
             self._at[link.after_id].append(curve)
 
-    def _drop(self, items: dict[str, object], wanted: Mapping[str, object]) -> None:
+    def _drop(self, items: dict[str, Drawn], wanted: Mapping[str, object]) -> None:
         for key in [key for key in items if key not in wanted]:
-            self.removeItem(items.pop(key))  # type: ignore[arg-type]
+            self.removeItem(items.pop(key))
 
     def move_all(self) -> None:
         """Put every card where the document says, and after it the curves that this touches."""

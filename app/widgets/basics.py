@@ -227,14 +227,14 @@ class Scroller(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._inner = QWidget()
-        self._inner.setProperty("role", "scrolled")
-        self.box = QVBoxLayout(self._inner)
+        self.inner = QWidget()
+        self.inner.setProperty("role", "scrolled")
+        self.box = QVBoxLayout(self.inner)
         self.box.setContentsMargins(0, 0, 0, 0)
         self.box.setSpacing(theme.L)
-        self.setWidget(self._inner)
+        self.setWidget(self.inner)
 
     def minimumSizeHint(self) -> QSize:
         # The bar needs its room, too: without it what stands at the right edge would be cut.
         bar = self.verticalScrollBar().sizeHint().width()
-        return QSize(self._inner.minimumSizeHint().width() + bar, 60)
+        return QSize(self.inner.minimumSizeHint().width() + bar, 60)

@@ -62,7 +62,9 @@ class DetailsDialog(Dialog):
         self.name = text_field(say("Title"))
         self.field = ComboBox(say("Field"))
         self.field.setEditable(True)
-        self.field.lineEdit().setAccessibleName(say("Field"))
+        line = self.field.lineEdit()
+        assert line is not None
+        line.setAccessibleName(say("Field"))
         self.window_box = spin_box(say("Characters a passage"), 200, 100_000, 4000)
         self.overlap_box = spin_box(say("Characters shared"), 0, 5000, 100)
         self.facts = label("", "muted", wrap=True)

@@ -91,15 +91,15 @@ class DocumentViewer(QFrame):
         self.number.valueChanged.connect(self._on_number)
         self.as_text.toggled.connect(self._show_leaf)
         self.image = PageImage()
-        self.scroll = QScrollArea()
-        self.scroll.setWidget(self.image)
-        self.scroll.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
-        self.scroll.setAccessibleName(say("Page as it looks"))
-        self.scroll.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.page_area = QScrollArea()
+        self.page_area.setWidget(self.image)
+        self.page_area.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
+        self.page_area.setAccessibleName(say("Page as it looks"))
+        self.page_area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.text = Reader(say("Text of the page"))
         self.stack = QStackedWidget()
         self.stack.addWidget(self.text)
-        self.stack.addWidget(self.scroll)
+        self.stack.addWidget(self.page_area)
         box = QVBoxLayout(self)
         box.setContentsMargins(theme.L, theme.M, theme.L, theme.L)
         box.setSpacing(theme.S)
@@ -198,9 +198,9 @@ class DocumentViewer(QFrame):
         ).copy()
         image.setDevicePixelRatio(self.devicePixelRatioF())
         self.image.set_page(image, leaf.boxes, leaf.text)
-        self.stack.setCurrentWidget(self.scroll)
+        self.stack.setCurrentWidget(self.page_area)
         top = round(self.image.first_mark * self.image.height()) - theme.current().px(80)
-        self.scroll.verticalScrollBar().setValue(max(0, top) if leaf.boxes else 0)
+        self.page_area.verticalScrollBar().setValue(max(0, top) if leaf.boxes else 0)
 
     def _scroll_to_mark(self, start: int) -> None:
         cursor = self.text.textCursor()
@@ -212,7 +212,7 @@ class DocumentViewer(QFrame):
         self._read(page)
 
     def _page_width(self) -> int:
-        bar = self.scroll.verticalScrollBar().sizeHint().width()
+        bar = self.page_area.verticalScrollBar().sizeHint().width()
         return max(_NARROWEST, self.stack.width() - bar - 4)
 
     def _dress(self) -> None:

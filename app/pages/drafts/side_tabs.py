@@ -106,11 +106,11 @@ class SupportTab(Scroller):
         clear_layout(self._list)
         shown = 0
         for section, of_section in enumerate(sections):
-            for number, claim in enumerate(of_section):
+            for place, claim in enumerate(of_section):
                 if shown >= 40 or (claim.verdict == "supported" and not claim.differences):
                     continue
                 shown += 1
-                self._list.addWidget(self._entry(section, number, claim))
+                self._list.addWidget(self._entry(section, place, claim))
 
     def _entry(self, section: int, number: int, claim: Grounded) -> QWidget:
         entry = QWidget()

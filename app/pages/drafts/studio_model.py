@@ -22,7 +22,11 @@ class ModelWork:
     _state: Any
     _editors: Any
     _wanted: str
-    target: int
+
+    @property
+    def target(self) -> int:
+        """The editor worked on, by its place."""
+        raise NotImplementedError
 
     def ask_model(self) -> None:
         """Let the model edit the selection, or the sentence at the writing mark."""

@@ -153,7 +153,8 @@ class StudioView(QWidget):
         """Rows of buttons are one line each, or two where the column beside would get too narrow."""
         direction = QBoxLayout.Direction
         for line in (self.head, self.foot):
-            parts = [line.itemAt(place).sizeHint().width() for place in range(line.count())]
+            items = [line.itemAt(place) for place in range(line.count())]
+            parts = [item.sizeHint().width() for item in items if item is not None]
             needed = sum(parts) + line.spacing() * (len(parts) - 1) + 2 * theme.L + theme.M
             tight = needed + theme.current().px(_LEAST_SIDE) > width
             line.setDirection(direction.TopToBottom if tight else direction.LeftToRight)

@@ -30,7 +30,6 @@ class TrackingKeys:
     #: Adds to the context menu.
     add_menu_actions: Callable[[QMenu], None] | None = None
     tracked: Any
-    selection: tuple[int, int]
     replace: Callable[..., None]
     replace_selection: Callable[..., None]
     selected_text: Callable[[], str]

@@ -274,9 +274,9 @@ class CompareTab(QWidget):
             + say("Dependencies:")
             + " "
             + ", ".join(
-                f"{comparison.count(status)} {say(STATUS_WORDS[status])}"  # type: ignore[arg-type]
+                f"{comparison.count(status)} {say(STATUS_WORDS[status])}"
                 for status in ("matched", "implied", "reversed", "missing", "extra")
-                if comparison.count(status) or status != "implied"  # type: ignore[arg-type]
+                if comparison.count(status) or status != "implied"
             )
         )
 

@@ -155,9 +155,10 @@ class MethodsDialog(Dialog):
     def copy_table(self) -> None:
         """Put the table on the clipboard, for a spreadsheet or a text."""
         columns, rows = range(self.table.columnCount()), range(self.table.rowCount())
-        lines = [[self.table.horizontalHeaderItem(c).text() for c in columns]]
-        lines += [[self.table.item(r, c).text() for c in columns] for r in rows]
-        QGuiApplication.clipboard().setText("\n".join("\t".join(cells) for cells in lines))
+        cells = [[self.table.horizontalHeaderItem(c) for c in columns]]
+        cells += [[self.table.item(r, c) for c in columns] for r in rows]
+        lines = [[cell.text() if cell is not None else "" for cell in line] for line in cells]
+        QGuiApplication.clipboard().setText("\n".join("\t".join(line) for line in lines))
 
     @Slot()
     def start(self) -> None:

@@ -60,7 +60,7 @@ def png_bytes(plot: QGraphicsView) -> bytes:
     data = QByteArray()
     buffer = QBuffer(data)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    image.save(buffer, "PNG")
+    image.save(buffer, "PNG")  # type: ignore[call-overload]  # a str, declared as bytes
     return bytes(data.data())
 
 

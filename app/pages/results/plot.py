@@ -193,4 +193,4 @@ def share_in_words(share: Share) -> str:
 
 def _jitter(count: int) -> Floats:
     """Dots of one system apart from each other, the same each time (golden-ratio steps)."""
-    return ((np.arange(count) * 0.618034) % 1.0 - 0.5) * 0.5
+    return ((np.arange(count, dtype=np.float64) * 0.618034) % 1.0 - 0.5) * 0.5

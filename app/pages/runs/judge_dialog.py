@@ -13,7 +13,7 @@ from app.strings import count_of, format_time, say
 from app.widgets.basics import Scroller, label
 from app.widgets.dialogs import Dialog
 from app.widgets.inputs import ComboBox, Form
-from core.judges.engine import plan_judging
+from core.judges.engine import Asked, plan_judging
 from core.storage.workspace import Workspace
 from core.types import Run, System
 
@@ -112,7 +112,7 @@ class JudgeDialog(Dialog):
         self._generation += 1
         generation = self._generation
 
-        def take(asked: list[object]) -> None:
+        def take(asked: list[Asked]) -> None:
             if generation == self._generation:
                 self._show_count(len(asked))
 
