@@ -12,6 +12,7 @@ from core.ports import (
     Entailment,
     EntailmentModel,
     ModelInfo,
+    Progress,
     ProgressCallback,
     no_progress,
 )
@@ -58,6 +59,9 @@ def pair_key(model: str, premise: str, hypothesis: str) -> str:
     return digest.hexdigest()
 
 
+_AT_ONCE = 64
+
+
 class CachedEntailment:
     """An entailment model that asks the one behind it only for pairs not yet answered, each once."""
 
@@ -94,11 +98,15 @@ class CachedEntailment:
                 wanted[key] = pair
             else:
                 answers[key] = known
-        if wanted:
-            found = self._model.entail(list(wanted.values()), progress=progress, cancel=cancel)
-            for key, answer in zip(wanted, found, strict=True):
+        missing = list(wanted.items())
+        for first in range(0, len(missing), _AT_ONCE):
+            # What was answered before a stop need not be asked again.
+            part = missing[first : first + _AT_ONCE]
+            found = self._model.entail([pair for _key, pair in part], cancel=cancel)
+            for (key, _pair), answer in zip(part, found, strict=True):
                 self._cache.put(key, answer)
                 answers[key] = answer
+            progress(Progress(min(first + _AT_ONCE, len(missing)), len(missing)))
         return [answers[key] for key in keys]
 
     def close(self) -> None:

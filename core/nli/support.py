@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from core.metrics.nltk_words import split_sentences
@@ -56,16 +57,23 @@ def find_sentences(text: str) -> list[tuple[int, int]]:
     spans = []
     offset = 0
     for line in text.splitlines(keepends=True):
-        place = 0
-        for sentence in split_sentences(line):
-            stripped = sentence.strip()
-            if not stripped:
-                continue
-            start = line.index(stripped, place)
-            place = start + len(stripped)
-            spans.append((offset + start, offset + place))
+        spans += [(offset + start, offset + end) for start, end in _sentences_of(line)]
         offset += len(line)
     return spans
+
+
+@lru_cache(maxsize=4096)
+def _sentences_of(line: str) -> tuple[tuple[int, int], ...]:
+    """Kept, since of a text being edited most lines stay as they were."""
+    spans, place = [], 0
+    for sentence in split_sentences(line):
+        stripped = sentence.strip()
+        if not stripped:
+            continue
+        start = line.index(stripped, place)
+        place = start + len(stripped)
+        spans.append((start, place))
+    return tuple(spans)
 
 
 def find_support(

@@ -381,10 +381,6 @@ class PlanPanel(QWidget):
         self.name.clear()
         self.planned.emit(outcome.value)
 
-    def _fail(self, error: BaseException) -> None:
-        self._end(self.write_button)
-        self.session.jobs.failed.emit(error, self)
-
 
 def _sections_in_words(task: Task) -> str:
     """What goes into a task's example and what comes out, by the sections' titles."""

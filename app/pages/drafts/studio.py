@@ -110,8 +110,8 @@ class Studio(StudioView, ModelWork):
             button.clicked.connect(partial(self.step_change, step))
         keys.bind(self, "drafts.next-change", partial(self.step_change, 1))
         keys.bind(self, "drafts.previous-change", partial(self.step_change, -1))
-        for button, accepted in ((self.accept_button, True), (self.reject_button, False)):
-            button.clicked.connect(partial(self.decide, accepted))
+        self.accept_button.clicked.connect(partial(self.decide, True))
+        self.reject_button.clicked.connect(partial(self.decide, False))
         self.all_menu.addAction(say("Accept all changes"), partial(self.decide_all, True))
         self.all_menu.addAction(say("Reject all changes"), partial(self.decide_all, False))
         self.support.chosen.connect(self._go_to_claim)
@@ -426,19 +426,20 @@ class Studio(StudioView, ModelWork):
             self.tabs.indexOf(self.changes), say("Changes ({count})", count=len(found))
         )
 
-    def _judge(self) -> None:
-        """Judge the text as it stands; of a very long section the part around the writing mark."""
+    def _judge(self, *, whole: bool = False) -> None:
+        """Judge the text as it stands: of a long section first the part around the writing mark, then
+        the whole; of a very long one that part alone."""
         if self._state is None or not self.isVisible():
             return
         self._judging.cancel()
         self._judging = Cancellation()
         self._generation += 1
-        generation = self._generation
-        texts, offsets = [], []
+        texts, offsets, more = [], [], False
         for editor in self._editors:
             text = editor.tracked.current
             start = 0
-            if len(text) > LONG:
+            if len(text) > LONG or (len(text) > 2 * _JUDGED and not whole):
+                more |= len(text) <= LONG
                 start = text.rfind("\n", 0, max(0, editor.place - _JUDGED // 2)) + 1
                 text = text[start : start + _JUDGED]
             texts.append(text)
@@ -451,9 +452,13 @@ class Studio(StudioView, ModelWork):
             self._state.request.evidence,
             self._judging,
             self._field,
-        ).success(partial(self._take_support, generation, offsets)).failure(self._ignore)
+        ).success(partial(self._take_support, self._generation, offsets, more)).failure(
+            self._ignore
+        )
 
-    def _take_support(self, generation: int, offsets: list[int], answer: SupportAnswer) -> None:
+    def _take_support(
+        self, generation: int, offsets: list[int], more: bool, answer: SupportAnswer
+    ) -> None:
         if generation != self._generation or self._support_timer.isActive():
             return
         self._answer, self._offsets = answer, offsets
@@ -464,6 +469,8 @@ class Studio(StudioView, ModelWork):
         self.support.show_answer(answer.sections, answer.by_words)
         if self._editors and self._editors[self._focused].hasFocus():
             self._on_moved(self._focused)
+        if more:
+            self._judge(whole=True)
 
     def _ignore(self, error: BaseException) -> None:
         """A judgement that was overtaken by typing is no fault."""
@@ -508,7 +515,7 @@ class Studio(StudioView, ModelWork):
     def _reveal(self, editor: TrackedEditor | LongEditor) -> None:
         """Scroll the page so that the writing mark of an editor shows."""
         place = editor.cursorRect().center()
-        inside = editor.viewport().mapTo(self.sections.widget(), place)
+        inside = editor.viewport().mapTo(self.sections.inner, place)
         self.sections.ensureVisible(inside.x(), inside.y(), 0, theme.current().px(60))
 
     # -- elsewhere -----------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,6 +24,8 @@ from core.types import Field, Job, Person, SectionText, Task
 from core.types.documents import Document, Draft, DraftRequest, Evidence, PostEdit, Setting
 
 _cache = MemoryCache()
+#: After so long at work on text a thread rests for so long.
+_WORK_SECONDS, _REST_SECONDS = 0.001, 0.0005
 #: Fields whose texts are of a kind that entailment models are measured on (`build/nli`).
 _KIND_OF_FIELD = {
     **dict.fromkeys(("law", "legal", "contracts"), "contracts"),
@@ -162,6 +165,7 @@ def judge_support(
     field: str = "",
 ) -> SupportAnswer:
     """Judge every sentence of every section; a model that fails leaves it to the words."""
+    breathe = Breath()
     model = find_entailment(models)
     reason = "" if model is not None else "there is no entailment model on this machine"
     if model is not None:
@@ -169,14 +173,37 @@ def judge_support(
             told = tells_contradiction(model, field)
             return SupportAnswer(
                 tuple(
-                    tuple(ground_text(t, evidence, model, tells_contradiction=told, cancel=cancel))
-                    for t in texts
+                    tuple(
+                        ground_text(
+                            text,
+                            evidence,
+                            model,
+                            tells_contradiction=told,
+                            cancel=cancel,
+                            breathe=breathe,
+                        )
+                    )
+                    for text in texts
                 )
             )
         except KnownError as error:
             cancel.raise_if_cancelled()
             reason = error.message
-    return SupportAnswer(tuple(tuple(ground_text(t, evidence)) for t in texts), reason)
+    return SupportAnswer(
+        tuple(tuple(ground_text(text, evidence, breathe=breathe)) for text in texts), reason
+    )
+
+
+class Breath:
+    """Lets the window's thread have the interpreter, so that a key need not wait for a long reading."""
+
+    def __init__(self) -> None:
+        self._last = time.perf_counter()
+
+    def __call__(self) -> None:
+        if time.perf_counter() - self._last > _WORK_SECONDS:
+            time.sleep(_REST_SECONDS)
+            self._last = time.perf_counter()
 
 
 @dataclass(frozen=True, slots=True)
