@@ -57,7 +57,7 @@ def states(window: MainWindow, qtbot: QtBot) -> Iterator[str]:
     page.plan_new()  # type: ignore[attr-defined]
     qtbot.waitUntil(lambda: page.plan.has_documents)  # type: ignore[attr-defined]
     page.plan.queries.load("chest pain")  # type: ignore[attr-defined]
-    page.plan.find()  # type: ignore[attr-defined]
+    page.plan.find_passages()  # type: ignore[attr-defined]
     qtbot.waitUntil(lambda: bool(page.plan.evidence()))  # type: ignore[attr-defined]
     qtbot.wait(60)
     yield "drafts, planning"

@@ -126,7 +126,7 @@ class PlanPanel(QWidget):
         self.passages.ticked.connect(self._sync_foot)
         self.passages_note = label("", "small", wrap=True)
         self.find_button = Button(say("Find passages"), icon="search")
-        self.find_button.clicked.connect(self.find)
+        self.find_button.clicked.connect(self.find_passages)
         card.add(row(self.find_button, self.passages_note, None))
         card.add(self.passages)
         self.passage = Reader(say("The passage"))
@@ -209,7 +209,7 @@ class PlanPanel(QWidget):
             self.task.value,
         ).success(self._take_queries).end(partial(self._end, self.propose_button))
 
-    def find(self) -> None:
+    def find_passages(self) -> None:
         """Find passages for the queries."""
         queries = self.query_list()
         if not queries:
