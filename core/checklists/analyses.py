@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from core.checklists.scores import SampleResult
 from core.checklists.verbs import Target, checklist_items, entries_of
@@ -54,11 +54,15 @@ LEVELS = ("a little", "some", "much", "all of it")
 LEAST_SPREAD = 0.2
 _BINS = ("short", "medium", "long")
 
+#: What items are put together by.
+TagKind = Literal["group", "tag", "skill", "knowledge", "reasoning"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TagRow:
-    """Items under a tag: mean precision and recall over their verdicts give F1."""
+    """Items under a name of a kind: mean precision and recall over their verdicts give F1."""
 
+    kind: TagKind
     name: str
     f1: float | None
     precision: float | None
@@ -109,23 +113,28 @@ class MapperScore:
 
 def results_by_tag(samples: Sequence[SampleResult]) -> list[TagRow]:
     """A row for each tag and each group of items."""
-    names: dict[str, list[str]] = {}
+    names: dict[str, list[tuple[TagKind, str]]] = {}
     for sample in samples:
         for result in sample.items:
             item = result.item
-            names[item.id] = [*tags_of(item), *([item.group] if item.group else [])]
+            found: list[tuple[TagKind, str]] = [("tag", tag) for tag in tags_of(item)]
+            names[item.id] = [*found, ("group", item.group)] if item.group else found
     return _rows(samples, names)
 
 
 def results_by_skill(reads: Reads, rubric_id: str, samples: Sequence[SampleResult]) -> list[TagRow]:
     """A row for each skill that items were tagged with, and for levels of knowledge and reasoning."""
-    names: dict[str, list[str]] = {}
+    names: dict[str, list[tuple[TagKind, str]]] = {}
     for item_id, tagged in skills_of(reads, rubric_id).items():
-        found = [SKILLS[key] for key, level in tagged.skills.items() if key in SKILLS and level > 1]
+        found: list[tuple[TagKind, str]] = [
+            ("skill", SKILLS[key])
+            for key, level in tagged.skills.items()
+            if key in SKILLS and level > 1
+        ]
         if tagged.knowledge:
-            found.append(f"Knowledge: {LEVELS[tagged.knowledge - 1]}")
+            found.append(("knowledge", LEVELS[tagged.knowledge - 1]))
         if tagged.reasoning:
-            found.append(f"Reasoning: {LEVELS[tagged.reasoning - 1]}")
+            found.append(("reasoning", LEVELS[tagged.reasoning - 1]))
         names[item_id] = found
     return _rows(samples, names)
 
@@ -359,9 +368,11 @@ def start_rubric_pair(tx: Transaction, system_id: str, rubric_id: str) -> tuple[
     return plain, add_run(tx, twin.id, examples, signature=signature)
 
 
-def _rows(samples: Sequence[SampleResult], names: Mapping[str, Sequence[str]]) -> list[TagRow]:
-    pairs: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    items: dict[str, set[str]] = defaultdict(set)
+def _rows(
+    samples: Sequence[SampleResult], names: Mapping[str, Sequence[tuple[TagKind, str]]]
+) -> list[TagRow]:
+    pairs: dict[tuple[TagKind, str], list[tuple[float, float]]] = defaultdict(list)
+    items: dict[tuple[TagKind, str], set[str]] = defaultdict(set)
     for sample in samples:
         for result in sample.items:
             if result.recall is None or result.precision is None:
@@ -379,7 +390,8 @@ def _rows(samples: Sequence[SampleResult], names: Mapping[str, Sequence[str]]) -
         both = recall + precision
         rows.append(
             TagRow(
-                name=name,
+                kind=name[0],
+                name=name[1],
                 f1=2 * recall * precision / both if both > 0 else 0.0,
                 precision=precision,
                 recall=recall,

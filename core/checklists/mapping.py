@@ -3,8 +3,8 @@
 As in the paper the model plays an expert, gets the items of a group together, and answers N/A where the
 text says nothing. Items with fixed answers are chosen by probability, all at once from the text's one
 evaluation. Whatever fails, an item at a time is unscored with its reason, the rest stands, and calling
-again does only what is missing. Small models like to give the question back instead of an answer, and to
-invent numbers: neither counts as an answer.
+again does only what is missing. The model is told to copy: what it gives back of the question, and what
+stands nowhere in the text, is no answer. A person may still take it.
 
 Source: Ruan et al., 'ExpertLongBench' (2025), checklist extraction.
 """
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.checklists.asking import choose_each, describe_error, is_close, is_refusal
-from core.checklists.spans import best_sentence, place_answer
+from core.checklists.spans import best_sentence, find_spans, nearest_spans, place_answer
 from core.checklists.verbs import (
     Target,
     checklist_items,
@@ -30,7 +30,6 @@ from core.checklists.verbs import (
 )
 from core.errors import Cancelled, ModelError
 from core.metrics.clear import is_na
-from core.nli.exact import check_exactly
 from core.ports import (
     Cancellation,
     Choice,
@@ -58,8 +57,8 @@ _NEW_WORDS = 0.2
 _LITTLE = frozenset(
     re.findall(r"\w+", "a an and as by how in is it of on or that the to was were what when where")
 )
-#: Kinds of exact differences that make an answer found nowhere in the text an invented one.
-_COUNTED = frozenset({"number", "dose", "date"})
+#: Characters of an answer that is none which its reason shows.
+_SHOWN = 160
 _YES_NO = ("Yes", "No")
 
 
@@ -201,19 +200,19 @@ def read_group_answer(answer: str, count: int) -> dict[int, str]:
 def find_fault(items: Sequence[RubricItem], answer: str, text: str) -> str:
     """Why an answer to one of the items is none, in words; '' where it is one.
 
-    What stands in the text is never faulty, nor is N/A.
+    What stands in the text word for word is never faulty, nor is N/A.
     """
     if not answer.strip():
         return "The model answered with nothing."
     if is_refusal(answer):
         return f"The model refused: '{' '.join(answer.split())[:80]}'."
-    if _says_na(answer) or place_answer(text, answer)["start"] >= 0:
+    if _says_na(answer) or find_spans(text, answer):
         return ""
     if _repeats(items, answer):
         return "The model repeated the question."
-    invented = [d for d in check_exactly(answer, text) if d.kind in _COUNTED]
-    if invented:
-        return f"The model's answer has '{invented[0].text}', which the text has not."
+    if not nearest_spans(text, answer):
+        said = " ".join(answer.split())
+        return f"What the model says stands nowhere in the text: '{said[:_SHOWN]}'."
     return ""
 
 

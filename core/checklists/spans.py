@@ -9,8 +9,8 @@ from typing import Any
 
 #: Similarity (0 to 1) from which a stretch of text counts as what an answer was taken from.
 LEAST_LIKE = 0.8
-#: Share of a reworded answer's words that the sentence it is traced to has, at least.
-LEAST_SHARED = 0.5
+#: Share of a reworded answer's words that the sentence it is traced to has, at least, and how many.
+LEAST_SHARED, FEWEST_SHARED = 0.5, 2
 _SHORTEST_FUZZY = 8
 _PIECES = re.compile(r"\s*(?:;|\n|(?<=[.!?])\s)\s*")
 
@@ -90,7 +90,7 @@ def nearest_spans(text: str, answer: str) -> list[Span]:
     found = [
         _best_of(text, sentences, piece, LEAST_SHARED)
         for piece in _PIECES.split(answer)
-        if len(piece.strip(" .-•")) >= 3
+        if len(_words(piece)) >= FEWEST_SHARED
     ]
     return [span for span in dict.fromkeys(found) if span is not None]
 
@@ -119,9 +119,11 @@ def _best_of(
 ) -> Span | None:
     wanted = _words(query)
     best: Span | None = None
+    fewest = min(FEWEST_SHARED, len(wanted))
     for start, end in sentences if wanted else ():
-        share = len(wanted & _words(text[start:end])) / len(wanted)
-        if share >= least and (best is None or share > best.likeness):
+        shared = len(wanted & _words(text[start:end]))
+        share = shared / len(wanted)
+        if shared >= fewest and share >= least and (best is None or share > best.likeness):
             best = Span(start, end, round(share, 4))
     return best
 

@@ -96,7 +96,7 @@ def test_fields_save_themselves_and_the_list_follows(open_window: OpenWindow, qt
     qtbot.keyClicks(page.editor.title, "Onset")
     page.editor.tags.setFocus()
     qtbot.keyClicks(page.editor.tags, "time, onset")
-    assert "Onset" in page.editor.human.text()
+    assert "Onset" in page.editor.preview.words.text()
     qtbot.waitUntil(lambda: titles(window)[0] == "Onset", timeout=5000)
     qtbot.waitUntil(lambda: shown(page)[0] == "Onset")
     item = window.session.workspace.get(RubricItem, page.list.current_id)

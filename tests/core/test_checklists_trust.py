@@ -178,11 +178,12 @@ def test_results_by_tag_and_skill(workspace: Workspace, ann: str, filled: str) -
     rows = {row.name: row for row in results_by_tag(samples)}
     assert rows["odd"].f1 == 0.0
     assert rows["even"].f1 == 1.0
+    assert (rows["first"].kind, rows["odd"].kind) == ("tag", "group")
     assert (rows["first"].recall, rows["first"].items, rows["first"].verdicts) == (0.5, 2, 12)
     workspace.transact("Tag", ann, set_skills, items[1].id, {"ordering": 3}, reasoning=2)
-    skills = {row.name: row for row in results_by_skill(workspace, filled, samples)}
-    assert skills[SKILLS["ordering"]].f1 == 1.0
-    assert skills["Reasoning: some"].items == 1
+    skills = {(row.kind, row.name): row for row in results_by_skill(workspace, filled, samples)}
+    assert skills["skill", SKILLS["ordering"]].f1 == 1.0
+    assert skills["reasoning", "some"].items == 1
     with pytest.raises(UsageError, match="is no skill"):
         workspace.transact("Tag", ann, set_skills, items[1].id, {"juggling": 1})
 

@@ -78,13 +78,15 @@ def describe_checks(checks: list[EntryCheck], coverage: CoverageCheck) -> str:
     if other:
         words = "; ".join(other[:_MOST_DIFFERENCES])
         parts.append(say("Otherwise in the text: {words}.", words=words))
-    if coverage.share_used is not None:
+    if coverage.share_used is not None and coverage.sentences:
         parts.append(
             say(
                 "{share:.0%} of the sentences are behind an entry; the others are grey.",
                 share=coverage.share_used,
             )
         )
+    elif coverage.share_used is not None:
+        parts.append(say("Every sentence is behind an entry."))
     if coverage.suspected:
         names = "; ".join(
             f"{item.title} ({share:.0%})" for item, share in coverage.suspected[:_MOST_NAMED]

@@ -30,6 +30,8 @@ VERDICTS = (
     ("against", (False, False, True), "Contradicts it", "Against"),
 )
 
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+
 
 class ItemPanel(Card):
     """Shows a `Comparison` item by item. A button says its action's name; ``wrote`` has own words."""
@@ -172,11 +174,14 @@ class ItemPanel(Card):
     def _show_legend(self, rows: list[ResultRow]) -> None:
         counts = Counter(r.status for r in rows)
         parts = [
-            f"{LOOKS[status].sign} {counts[status]} {say(LOOKS[status].word)}"
+            f"{LOOKS[status].sign} {counts[status]} {say(LOOKS[status].word)}".replace(
+                " ", _NO_BREAK
+            )
             for status in COUNTED
             if counts[status]
         ]
         self.legend.setText("   ".join(parts))
+        self.legend.setAccessibleName(self.legend.text().replace(_NO_BREAK, " "))
         result = self._found.result if self._found is not None else None
         note = ""
         if result is not None and result.score.value is not None:

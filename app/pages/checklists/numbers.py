@@ -53,6 +53,7 @@ class Numbers:
     systems: tuple[tuple[str, MetricScore], ...]
     samples: tuple[SampleResult, ...]
     names: Mapping[str, str]
+    systems_of: Mapping[str, str]
     tags: tuple[TagRow, ...]
     skills: tuple[TagRow, ...]
     lengths: tuple[LengthBins, ...]
@@ -89,12 +90,16 @@ class NumbersView(QWidget):
             say("coverage"),
             say("correctness"),
             say(
-                "A point is an output. Far right and low down is the danger: much is said, and wrong. "
-                "The table of outputs has the same numbers."
+                "A point is an output, a larger one several. Far right and low down is the danger: "
+                "much is said, and wrong. The table of outputs has the same numbers."
             ),
+            danger=say("much said, and wrong"),
         )
+        nothing = say("No output has been mapped and judged by this judge yet.")
         self.items = PlainTable(
-            say("By item"), [say("Item"), say("Recall"), say("Precision"), say("Outputs")]
+            say("By item"),
+            [say("Item"), say("Recall"), say("Precision"), say("Outputs")],
+            nothing,
         )
         self.outputs = PlainTable(
             say("By output"),
@@ -102,13 +107,18 @@ class NumbersView(QWidget):
                 say("Output"), say("F1"), say("Precision"), say("Recall"), say("Coverage"),
                 say("Correctness"), say("Open items"),
             ],
+            nothing,
         )  # fmt: skip
         self.outputs.opened.connect(self.opened)
         self.groups = PlainTable(
-            say("By tag and skill"), [say("Tag"), say("F1"), say("Items"), say("Verdicts")]
+            say("By group, tag and skill"),
+            [say("Name"), say("Kind"), say("F1"), say("Items"), say("Verdicts")],
+            say("Items with groups, tags or skills that have been judged are summed up here."),
         )
         self.lengths = PlainTable(
-            say("By length"), [say("Length"), say("F1"), say("Words"), say("Outputs")]
+            say("By length"),
+            [say("Length"), say("F1"), say("Words"), say("Outputs")],
+            say("Outputs of short, medium and long texts are compared here."),
         )
         self.length_note = label("", "small", wrap=True)
         scroller.box.addWidget(self.warning)
@@ -117,13 +127,15 @@ class NumbersView(QWidget):
         for title, table in (
             (say("Outputs"), self.outputs),
             (say("Items"), self.items),
-            (say("Tags and skills"), self.groups),
+            (say("Groups, tags and skills"), self.groups),
         ):
             card = Card(title)
             card.add(table)
+            card.add(table.empty)
             scroller.box.addWidget(card)
         card = Card(say("Length"))
         card.add(self.lengths)
+        card.add(self.lengths.empty)
         card.add(self.length_note)
         scroller.box.addWidget(card)
         scroller.box.addWidget(self._make_pair())
@@ -170,8 +182,13 @@ class NumbersView(QWidget):
         self.system = ComboBox(say("System"))
         self.pair_button = Button(say("Start both runs"), icon="runs")
         self.pair_button.clicked.connect(self.start_pair)
-        line = row(self.system, self.pair_button, None)
-        self.pair.add(line)
+        self.pair.add(row(self.system, self.pair_button, None))
+        self.no_system = label(
+            say("There is no model system with the whole prompt yet: add one under Runs."),
+            "muted",
+            wrap=True,
+        )
+        self.pair.add(self.no_system)
         return self.pair
 
     def _on_pair(self, outcome: Outcome[tuple[Run, Run]]) -> None:
@@ -184,7 +201,9 @@ class NumbersView(QWidget):
 
     def _show(self, found: Numbers) -> None:
         self.system.fill(list(found.model_systems), self.system.value)
-        self.pair_button.setEnabled(bool(found.model_systems))
+        for widget in (self.system, self.pair_button):
+            widget.setVisible(bool(found.model_systems))
+        self.no_system.setVisible(not found.model_systems)
         self.pair.setVisible(not self._hidden)
         self.warning.set_text(found.warning)
         self.warning.setVisible(bool(found.warning))
@@ -204,8 +223,19 @@ class NumbersView(QWidget):
             notes.append(say("{words} within 0.01 of even: rounding could turn them.", words=words))
         if found.task.unscored:
             notes.append(found.task.unscored)
+        void = sum(sample.is_void for sample in found.samples)
+        if void:
+            words = count_of(void, "output has", "outputs have")
+            notes.append(
+                say(
+                    "{words} nothing on either side on any item, which CLEAR counts as all right: "
+                    "look whether the mapper is fit for the work.",
+                    words=words,
+                )
+            )
         self.notes.setText(" ".join(notes))
         points = coverage_points(found.samples)
+        series = self._series(found)
         correct = {point.output_id: point.correctness for point in points}
         self.coverage.load(
             [
@@ -218,10 +248,11 @@ class NumbersView(QWidget):
                         x=point.coverage,
                         y=point.correctness,
                     ),
+                    series.index(found.systems_of.get(point.output_id, "")) if series else 0,
                 )
                 for point in points
             ],
-            (),
+            series,
             say("No output has been judged by this judge yet."),
         )
         self.outputs.load(
@@ -252,7 +283,7 @@ class NumbersView(QWidget):
         )
         self.groups.load(
             [
-                (row.name, _number(row.f1), str(row.items), str(row.verdicts))
+                (row.name, say(row.kind), _number(row.f1), str(row.items), str(row.verdicts))
                 for row in (*found.tags, *found.skills)
             ]
         )
@@ -269,6 +300,12 @@ class NumbersView(QWidget):
             ]
         )
         self.length_note.setText(" ".join(bins.reason for bins in found.lengths if bins.reason))
+
+    def _series(self, found: Numbers) -> list[str]:
+        """Systems by name where they may be told apart."""
+        if self._hidden:
+            return []
+        return sorted({found.systems_of.get(s.target.output_id, "") for s in found.samples})
 
     def _name(self, found: Numbers, output_id: str) -> str:
         name = found.names.get(output_id, "")
@@ -306,6 +343,7 @@ def read_numbers(workspace: Workspace, rubric_id: str, judge: Judge) -> Numbers:
         systems=tuple(systems),
         samples=samples,
         names=names,
+        systems_of=system_of,
         tags=tuple(results_by_tag(samples)),
         skills=tuple(results_by_skill(workspace, rubric_id, samples)),
         lengths=tuple(length_bins(workspace, samples)),

@@ -15,7 +15,9 @@ from app.strings import say
 from app.widgets.kept_list import AnyIndex, KeptList, RowModel, paint_ground
 from core.types import RubricItem
 
-_HEIGHT = 34
+_HEIGHT = 30
+#: Share of a row that its title keeps, at least, when the words at the right are many.
+_TITLE_SHARE = 0.45
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,27 +76,32 @@ class _ResultDelegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         area = QRect(option.rect).adjusted(2, 1, -2, -1)
         paint_ground(painter, area, option)
-        side = current.px(22)
+        side = current.px(21)
         badge = QRect(area.x() + 6, area.center().y() - side // 2, side, side)
         painter.setBrush(current.color(look.ground))
         painter.setPen(QPen(current.color(look.ink), 1))
         painter.drawRoundedRect(badge, 5, 5)
         painter.setFont(current.ui_font(weight=QFont.Weight.DemiBold))
         painter.drawText(badge, Qt.AlignmentFlag.AlignCenter, look.sign)
-        word = say("judges differ") if row.disputed else say(look.word)
         painter.setFont(current.ui_font(theme.SMALL))
         painter.setPen(current.color("warning" if row.disputed else look.ink))
+        word = say(look.word)
+        if row.disputed:
+            both = say("{status}, judges differ", status=word)
+            room = area.width() * (1 - _TITLE_SHARE)
+            fits = painter.fontMetrics().horizontalAdvance(both) <= room
+            word = both if fits else say("judges differ")
         width = painter.fontMetrics().horizontalAdvance(word)
         right = QRect(area.right() - width - 6, area.y(), width, area.height())
         painter.drawText(right, Qt.AlignmentFlag.AlignVCenter, word)
         painter.setFont(current.ui_font())
         quiet = row.status in ("absent", "not_applicable")
         painter.setPen(current.color("muted" if quiet else "text"))
-        room = QRect(badge.right() + 8, area.y(), right.x() - badge.right() - 16, area.height())
+        middle = QRect(badge.right() + 8, area.y(), right.x() - badge.right() - 16, area.height())
         title = painter.fontMetrics().elidedText(
-            row.item.title, Qt.TextElideMode.ElideRight, room.width()
+            row.item.title, Qt.TextElideMode.ElideRight, middle.width()
         )
-        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, title)
+        painter.drawText(middle, Qt.AlignmentFlag.AlignVCenter, title)
         painter.restore()
 
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyqtgraph as pg
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
+    QGraphicsRectItem,
     QHeaderView,
     QTableWidget,
     QTableWidgetItem,
@@ -20,17 +21,29 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.widgets.basics import Card, label
 
+#: Points of one place that its tooltip names.
+_MOST_WORDS = 8
 _SYMBOLS = ("o", "s", "t", "d", "+", "x")
 
 
 class PlainTable(QTableWidget):
-    """Rows of words under headings; the first column takes the room. Enter and double click open a row."""
+    """Rows of words under headings; the first column takes the room. Enter and double click open a row.
+
+    Parameters
+    ----------
+    empty
+        What `empty` says, to be shown in the table's place while it has no rows.
+    """
 
     opened = Signal(str)
 
-    def __init__(self, name: str, headings: Sequence[str], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, name: str, headings: Sequence[str], empty: str = "", parent: QWidget | None = None
+    ) -> None:
         super().__init__(0, len(headings), parent)
         self.setAccessibleName(name)
+        self.empty = label(empty, "muted", wrap=True)
+        self.empty.hide()
         self.setHorizontalHeaderLabels(list(headings))
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -48,7 +61,9 @@ class PlainTable(QTableWidget):
         header.setMinimumSectionSize(48)
         for column in range(len(headings)):
             side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
-            self.horizontalHeaderItem(column).setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+            heading = self.horizontalHeaderItem(column)
+            assert heading is not None
+            heading.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.itemActivated.connect(self._open)
         theme.notifier().changed.connect(self._fit)
@@ -59,6 +74,9 @@ class PlainTable(QTableWidget):
     ) -> None:
         """Show rows; ``keys`` are what opening a row tells."""
         self.setRowCount(len(rows))
+        none = not rows and bool(self.empty.text())
+        self.setVisible(not none)
+        self.empty.setVisible(none)
         for number, row in enumerate(rows):
             for column, text in enumerate(row):
                 item = QTableWidgetItem(text)
@@ -100,11 +118,21 @@ class Point:
 
 
 class ScatterCard(Card):
-    """A square plot from 0 to 1 with what to read in it below; each series has a colour and a symbol."""
+    """A plot from 0 to 1 with what to read in it below; each series has a colour and a symbol.
 
-    def __init__(self, title: str, x: str, y: str, note: str, *, low: float = 0.0) -> None:
+    Points in one place are drawn as one, the larger the more they are.
+
+    Parameters
+    ----------
+    danger
+        What lies far right and low, where the ground is tinted; '' for nothing.
+    """
+
+    def __init__(
+        self, title: str, x: str, y: str, note: str, *, low: float = 0.0, danger: str = ""
+    ) -> None:
         super().__init__(title)
-        self._x, self._y, self._low = x, y, low
+        self._x, self._y, self._low, self._danger = x, y, low, danger
         self._points: Sequence[Point] = ()
         self._series: Sequence[str] = ()
         self._plot = _Plot()
@@ -135,19 +163,25 @@ class ScatterCard(Card):
             item.legend.scene().removeItem(item.legend)
             item.legend = None
         if len(self._series) > 1:
-            legend = item.addLegend(offset=(-10, -10))
+            legend = item.addLegend(offset=(10, -10))
             legend.setLabelTextColor(current.color("text"))
+        if self._danger:
+            self._tint_danger(item)
         colors = current.tokens.plot_series
         for number in sorted({point.series for point in self._points}):
-            found = [point for point in self._points if point.series == number]
+            places: dict[tuple[float, float], list[str]] = {}
+            for point in self._points:
+                if point.series == number:
+                    places.setdefault((point.x, point.y), []).append(point.words)
             name = self._series[number] if number < len(self._series) else None
             item.addItem(
                 pg.ScatterPlotItem(
-                    x=[point.x for point in found],
-                    y=[point.y for point in found],
-                    data=[point.words for point in found],
+                    x=[x for x, _ in places],
+                    y=[y for _, y in places],
+                    data=["\n".join(words[:_MOST_WORDS]) for words in places.values()],
                     symbol=_SYMBOLS[number % len(_SYMBOLS)],
-                    size=current.px(10),
+                    # The area grows with how many there are.
+                    size=[current.px(10) * min(3.0, len(w) ** 0.5) for w in places.values()],
                     pen=pg.mkPen(current.color("surface"), width=1),
                     brush=pg.mkBrush(QColor(colors[number % len(colors)])),
                     hoverable=True,
@@ -155,6 +189,24 @@ class ScatterCard(Card):
                     name=name,
                 )
             )
+        self._dress_axes(item)
+
+    def _tint_danger(self, item: pg.PlotItem) -> None:
+        """The corner of much said and little of it right."""
+        current = theme.current()
+        area = QGraphicsRectItem(QRectF(0.5, self._low, 0.5, 0.5 - self._low))
+        ground = current.color("deleted_ground")
+        area.setBrush(pg.mkBrush(ground))
+        area.setPen(pg.mkPen(None))
+        area.setZValue(-10)
+        item.addItem(area)
+        words = pg.TextItem(self._danger, color=current.color("deleted"), anchor=(1, 0))
+        words.setFont(current.ui_font(theme.SMALL))
+        words.setPos(1.0, 0.5)
+        item.addItem(words)
+
+    def _dress_axes(self, item: pg.PlotItem) -> None:
+        current = theme.current()
         for side, text in (("bottom", self._x), ("left", self._y)):
             axis = item.getAxis(side)
             axis.setPen(pg.mkPen(current.color("border")))

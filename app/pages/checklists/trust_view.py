@@ -144,8 +144,10 @@ class TrustView(QWidget):
                 say("Judge"), say("Kappa"), say("Equal"), say("Pearson"), say("Pearson of F1"),
                 say("Verdicts"), say("Belief"),
             ],
+            say("No judge has judged anything under this rubric yet. Map and judge some outputs first."),
         )  # fmt: skip
         card.add(self.judges)
+        card.add(self.judges.empty)
         self.words = label("", wrap=True)
         card.add(self.words)
         return card
@@ -163,9 +165,14 @@ class TrustView(QWidget):
         self.next_button = Button(say("Judge the next"), "primary")
         self.next_button.clicked.connect(self.open_next)
         card.add(row(label(say("Outputs")), self.count, self.draw_button, self.next_button, None))
-        self.sample = PlainTable(say("Sample for checking"), [say("Output"), say("Your verdicts")])
+        self.sample = PlainTable(
+            say("Sample for checking"),
+            [say("Output"), say("Your verdicts")],
+            say("Nothing has been drawn yet."),
+        )
         self.sample.opened.connect(self.opened)
         card.add(self.sample)
+        card.add(self.sample.empty)
         return card
 
     def _make_difficulty(self) -> Card:
@@ -182,8 +189,15 @@ class TrustView(QWidget):
 
     def _make_items(self) -> Card:
         card = Card(say("By item"))
-        self.items = PlainTable(say("Kappa by item"), [say("Item"), say("Kappa"), say("Verdicts")])
+        self.items = PlainTable(
+            say("Kappa by item"),
+            [say("Item"), say("Judge"), say("Kappa"), say("Verdicts")],
+            say(
+                "Once a judge and you have judged the same outputs, each item's agreement stands here."
+            ),
+        )
         card.add(self.items)
+        card.add(self.items.empty)
         return card
 
     def _make_mappers(self) -> Card:
@@ -199,10 +213,10 @@ class TrustView(QWidget):
                 say("Mapper"), say("F1"), say("Precision"), say("Recall"), say("Presence F1"),
                 say("Texts"), say("Unscored items"),
             ],
+            say("Finish a checklist of a text that a model mapped, too, and the two are compared here."),
         )  # fmt: skip
         card.add(self.mappers)
-        self.no_mappers = label("", "muted", wrap=True)
-        card.add(self.no_mappers)
+        card.add(self.mappers.empty)
         return card
 
     # -- showing -------------------------------------------------------------------------
@@ -226,7 +240,8 @@ class TrustView(QWidget):
         lines = [f"{name}: {trust.words}" for name, trust in found.rows]
         if found.expert:
             lines.insert(0, say("The expert is {name}.", name=found.expert))
-        self.words.setText("\n".join(lines) or say("No judge has judged anything yet."))
+        self.words.setText("\n".join(lines))
+        self.words.setVisible(bool(found.rows))
         unchecked = [name for name, trust in found.rows if trust.belief == "unchecked"]
         self.warning.set_text(
             say(
@@ -242,7 +257,6 @@ class TrustView(QWidget):
             ],
             [drawn.output_id for drawn, _, _ in found.sample],
         )
-        self.sample.setVisible(bool(found.sample))
         self._next = next((d.output_id for d, _, judged in found.sample if not judged), "")
         self.next_button.setEnabled(bool(self._next))
         names = list(dict.fromkeys(name for name, _ in found.difficulty))
@@ -270,7 +284,7 @@ class TrustView(QWidget):
             for item_id, kappa in trust.items.items():
                 if trust.judge.kind != "pool":
                     title = found.titles.get(item_id, "")
-                    rows.append((f"{title} · {name}", _bounds(kappa), str(kappa.n)))
+                    rows.append((title, name, _bounds(kappa), str(kappa.n)))
         self.items.load(sorted(rows))
         self.mappers.load(
             [
@@ -285,13 +299,6 @@ class TrustView(QWidget):
                 )
                 for mapper in found.mappers
             ]
-        )
-        self.mappers.setVisible(bool(found.mappers))
-        self.no_mappers.setVisible(not found.mappers)
-        self.no_mappers.setText(
-            say(
-                "Finish a checklist of a text that a model mapped, too, and the two are compared here."
-            )
         )
 
 

@@ -35,7 +35,7 @@ class NewRubricDialog(Dialog):
         self.template = ComboBox(say("Begin with"))
         self.template.fill(
             [
-                (say("no items"), ""),
+                (say("an empty list"), ""),
                 *(
                     (
                         f"{template.code} {template.title} ({len(template.items)})",

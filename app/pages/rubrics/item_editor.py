@@ -9,10 +9,11 @@ from PySide6.QtCore import QStringListModel, Qt, Signal, Slot
 from PySide6.QtWidgets import QCompleter, QVBoxLayout, QWidget
 
 from app import theme
+from app.pages.rubrics.preview import ItemPreview
 from app.pages.rubrics.studio import Studio
 from app.pages.rubrics.words import FLAWS, KINDS, human_preview
 from app.strings import say
-from app.widgets.basics import Card, Label, Scroller, clear_layout, label, row
+from app.widgets.basics import Label, Scroller, clear_layout, label, row
 from app.widgets.editors import LineEditor, ProseEditor
 from app.widgets.inputs import ComboBox, decimal_box
 from app.widgets.notice import Notice
@@ -60,6 +61,7 @@ class ItemEditor(QWidget):
         self.tags = LineEditor(say("Tags"), placeholder=say("law, dates"))
         self.scope = ComboBox(say("Counts for"))
         self._build()
+        self._show_kind()
         for field in (self.title, self.group, self.options, self.condition, self.tags):
             field.edited.connect(self._on_edit)
         for prose in (self.description, self.example):
@@ -80,6 +82,7 @@ class ItemEditor(QWidget):
         self.setEnabled(item is not None)
         if item is None or studio is None:
             clear_layout(self.flaws)
+            self.preview.load("", "")
             return
         locked = studio.locked
         if other or not typing:
@@ -167,32 +170,26 @@ class ItemEditor(QWidget):
         self._add(scroller, say("Condition"), self.condition)
         scroller.box.addWidget(self.condition_note)
         pair = row(spacing=theme.M)
-        for name, field, share in (
+        fields: tuple[tuple[str, QWidget, int], ...] = (
             (say("Tags"), self.tags, 3),
-            (say("Weight"), self.weight, 1),
-        ):
+            (say("Counts for"), self.scope, 3),
+            (say("Weight"), self.weight, 2),
+        )
+        for name, widget, share in fields:
             box = QVBoxLayout()
             box.setSpacing(theme.XS)
-            box.addWidget(_caption(name, field))
-            box.addWidget(field)
+            box.addWidget(_caption(name, widget))
+            box.addWidget(widget)
             pair.addLayout(box, share)
         scroller.box.addSpacing(theme.S)
         scroller.box.addLayout(pair)
-        self._add(scroller, say("Counts for"), self.scope)
-        scroller.box.addSpacing(theme.M)
-        self.human = label("", wrap=True, selectable=True)
-        self.model = label("", "muted", wrap=True, selectable=True)
-        person = Card(say("A person is asked"))
-        person.add(self.human)
-        machine = Card(say("A model is asked"))
-        machine.add(self.model)
-        scroller.box.addWidget(person)
-        scroller.box.addSpacing(theme.S)
-        scroller.box.addWidget(machine)
         scroller.box.addStretch(1)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, theme.S, 0, 0)
-        outer.addWidget(scroller)
+        outer.setSpacing(theme.S)
+        outer.addWidget(scroller, 1)
+        self.preview = ItemPreview()
+        outer.addWidget(self.preview)
 
     @staticmethod
     def _add(scroller: Scroller, name: str, field: QWidget) -> Label:
@@ -246,7 +243,6 @@ class ItemEditor(QWidget):
         if item is None or studio is None:
             return
         shown = _with(item, self.fields())
-        self.human.setText(human_preview(shown))
         values = {
             "field": say("your field"),
             "objective": studio.task.objective,
@@ -258,7 +254,7 @@ class ItemEditor(QWidget):
             messages = render_prompt("clear_pick", {**values, "options": options})
         else:
             messages = render_prompt("clear_map_one", values)
-        self.model.setText(messages[-1].content.split("\n\n", 2)[-1])
+        self.preview.load(human_preview(shown), messages[-1].content.split("\n\n", 2)[-1])
 
     def first_field(self) -> QWidget:
         """Where typing begins."""

@@ -110,13 +110,13 @@ class Page(BasePage):
         splitter.setChildrenCollapsible(False)
         splitter.setHandleWidth(theme.M)
         for part, share in (
-            (self.listing, 2),
+            (self.listing, 1),
             (items, 3),
             (self._make_side(), 4),
         ):
             splitter.addWidget(part)
             splitter.setStretchFactor(splitter.count() - 1, share)
-        splitter.setSizes([theme.current().px(width) for width in (260, 400, 480)])
+        splitter.setSizes([theme.current().px(width) for width in (220, 400, 560)])
         self.body.addWidget(splitter, 1)
         for action, slot in (
             ("rubrics.up", self.panel.move_up),
@@ -338,7 +338,7 @@ class Page(BasePage):
         if not self.listing.is_bare:
             self.show_empty(None)
             return
-        self._studio = None
+        self._show(None)
         self.show_empty(
             EmptyState(
                 "rubrics",

@@ -1,0 +1,53 @@
+"""How an item is put to a person, and how to a model: in sight while one writes it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QButtonGroup
+
+from app import theme
+from app.strings import say
+from app.widgets.basics import Card, Scroller, label
+from app.widgets.buttons import Button
+
+#: Room for four lines; more are scrolled to.
+_HEIGHT = 80
+
+
+class ItemPreview(Card):
+    """Two wordings of one question; the one wished is shown."""
+
+    def __init__(self) -> None:
+        super().__init__(say("Preview"))
+        self._person = self._model = ""
+        self.to_person = Button(say("A person is asked"), "choice")
+        self.to_model = Button(say("A model is asked"), "choice")
+        group = QButtonGroup(self)
+        for button in (self.to_person, self.to_model):
+            button.setCheckable(True)
+            group.addButton(button)
+            self.header.addWidget(button)
+        self.to_person.setChecked(True)
+        group.buttonClicked.connect(self._show)
+        self.words = label("", wrap=True, selectable=True)
+        self._scroller = Scroller()
+        self._scroller.setAccessibleName(say("Preview"))
+        self._scroller.box.addWidget(self.words)
+        self._scroller.box.addStretch(1)
+        self.add(self._scroller, 1)
+        theme.notifier().changed.connect(self._fit)
+        self._fit()
+        self.box.setContentsMargins(theme.M, theme.S, theme.M, theme.S)
+
+    def load(self, person: str, model: str) -> None:
+        """Show an item's wordings."""
+        self._person, self._model = person, model
+        self._show()
+
+    @Slot()
+    def _fit(self) -> None:
+        self._scroller.setFixedHeight(theme.current().px(_HEIGHT))
+
+    @Slot()
+    def _show(self, *_: object) -> None:
+        self.words.setText(self._person if self.to_person.isChecked() else self._model)
