@@ -172,7 +172,10 @@ class GraphReading(QObject):
             if generation == self._generation and self.graph is graph:
                 self._take_layout(graph, layout)
 
-        run_query(self._owner, lay_out, sizes, edges).success(take).failure(self.refused.emit)
+        groups = [step.group_id for step in graph.steps] if graph.groups else []
+        run_query(self._owner, lay_out, sizes, edges, groups).success(take).failure(
+            self.refused.emit
+        )
 
     def _take_layout(self, graph: StepGraph, layout: Layout) -> None:
         ids = [step.id for step in graph.steps]

@@ -42,7 +42,9 @@ class Layout:
     crossings: int
 
 
-def lay_out(sizes: Sequence[tuple[float, float]], edges: Sequence[Edge]) -> Layout:
+def lay_out(
+    sizes: Sequence[tuple[float, float]], edges: Sequence[Edge], groups: Sequence[str] = ()
+) -> Layout:
     """Place boxes so that every edge points down.
 
     Parameters
@@ -51,6 +53,8 @@ def lay_out(sizes: Sequence[tuple[float, float]], edges: Sequence[Edge]) -> Layo
         Width and height of each box.
     edges
         Pairs of numbers of boxes; those that would close a circle are not heeded.
+    groups
+        Which group each box is in, '' for none: those of one stand beside each other where they can.
 
     Examples
     --------
@@ -67,6 +71,7 @@ def lay_out(sizes: Sequence[tuple[float, float]], edges: Sequence[Edge]) -> Layo
             [sizes[node] for node in nodes],
             _inside(shaping, inner),
             _inside([edge for edge in kept if edge in redundant], inner),
+            [groups[node] for node in nodes] if groups else [""] * len(nodes),
         )
         part.draw()
         parts.append((nodes, part))
@@ -103,7 +108,8 @@ class _Part:
 
     sizes: list[tuple[float, float]]
     edges: list[Edge]
-    shortcuts: list[Edge] = field(default_factory=list)
+    shortcuts: list[Edge]
+    groups: list[str]
     routes: dict[Edge, list[Place]] = field(default_factory=dict)
     layer: list[int] = field(default_factory=list)
     layers: list[list[int]] = field(default_factory=list)
@@ -143,7 +149,9 @@ class _Part:
             layer[node] = max((layer[parent] + 1 for parent in parents[node]), default=0)
         # A box with fewer edges above than below moves down towards what needs it: shorter edges.
         for node in reversed(order):
-            if children[node] and len(parents[node]) < len(children[node]):
+            # Those of a group stay, so that it is not torn apart.
+            light = len(parents[node]) < len(children[node]) and not self.groups[node]
+            if children[node] and light:
                 layer[node] = min(layer[child] for child in children[node]) - 1
         self.layer = layer
 
@@ -162,6 +170,7 @@ class _Part:
                 self.layers[number].append(bend)
                 chain.append(bend)
             chain.append(end)
+            self.groups += [""] * (len(self.up) - len(self.groups))
             for above, below in pairwise(chain):
                 self.down[above].append(below)
                 self.up[below].append(above)
@@ -210,7 +219,22 @@ class _Part:
                 seen[node] = len(seen)
                 stack += reversed(self.down[node])
         for number, row in enumerate(self.layers):
-            self.layers[number] = sorted(row, key=lambda node: seen.get(node, node + len(self.up)))
+            row.sort(key=lambda node: seen.get(node, node + len(self.up)))
+            self.layers[number] = self._gather(row)
+
+    def _gather(self, row: list[int]) -> list[int]:
+        """A layer with those of a group beside each other, in their middle."""
+        if not any(self.groups[node] for node in row):
+            return row
+        middle: dict[str, float] = {}
+        for group in {self.groups[node] for node in row} - {""}:
+            found = [place for place, node in enumerate(row) if self.groups[node] == group]
+            middle[group] = sum(found) / len(found)
+        ranked = [
+            (middle.get(self.groups[node], float(place)), self.groups[node], place, node)
+            for place, node in enumerate(row)
+        ]
+        return [node for *_, node in sorted(ranked)]
 
     def _sort_row(self, number: int, near: list[list[int]], place: list[float]) -> None:
         row = self.layers[number]
@@ -227,6 +251,7 @@ class _Part:
             else:
                 means[node] = (place[node], place[node])
         row.sort(key=means.__getitem__)
+        self.layers[number] = row = self._gather(row)
         for position, node in enumerate(row):
             place[node] = position
 
@@ -237,6 +262,8 @@ class _Part:
             for row in self.layers:
                 for left in range(len(row) - 1):
                     a, b = row[left], row[left + 1]
+                    if self.groups[a] != self.groups[b]:
+                        continue
                     now = self._pair(a, b, place)
                     if now and self._pair(b, a, place) < now:
                         row[left], row[left + 1] = b, a

@@ -14,7 +14,7 @@ Place = tuple[float, float]
 _BESIDE_BOX, _BESIDE_EDGE = 7.0, 5.0
 #: Edges that shape no layer look for their way while no more layers than this were passed in all.
 _MOST_PASSED = 8_000
-_SAME = 0.5
+_SAME, _STRAIGHT = 0.5, 4.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -84,7 +84,10 @@ def route_chain(
     # Past taller neighbours in their own layers, too.
     if rows.bottom[first] - (start_y + start_height / 2) > _SAME:
         points.append((start_x, rows.bottom[first]))
+    column = start_x
     for row, x in enumerate(passed, start=first + 1):
+        # A way that is nearly straight is straight.
+        x = column = column if abs(x - column) < _STRAIGHT else x
         points += [(x, rows.top[row]), (x, rows.bottom[row])]
     if (end_y - end_height / 2) - rows.top[last] > _SAME:
         points.append((end_x, rows.top[last]))

@@ -84,3 +84,17 @@ def test_a_straight_way_has_no_bends() -> None:
     start, end = ((50.0, 20.0), 40.0, 0), ((50.0, 180.0), 40.0, 2)
     assert route_chain(rows, start, end, [50.0]) == []
     assert route_chain(rows, start, end, [90.0]) == [(90.0, 80.0), (90.0, 120.0)]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_group_is_not_torn_apart(seed: int) -> None:
+    chance = random.Random(seed)
+    size = 14
+    edges = [(a, b) for b in range(4, size) for a in chance.sample(range(b), 2)]
+    groups = ["kit" if node in (0, 2, 3) else "" for node in range(size)]
+    drawn = lay_out([(184.0, 54.0)] * size, edges, groups)
+    inside = [drawn.places[node] for node in (0, 2, 3)]
+    assert len({y for _, y in inside}) == 1, "all begin, so all stand in one layer"
+    left, right = min(x for x, _ in inside), max(x for x, _ in inside)
+    between = [x for x, y in drawn.places if y == inside[0][1] and left <= x <= right]
+    assert len(between) == 3, "nothing else stands among them"
