@@ -191,7 +191,8 @@ class DrawingView(WritingView):
         self.gesture = ""
         self._set_target(None)
         self._from, self._link, self._grabbed = "", None, {}
-        self.graph_scene.snapping = False
+        self.graph_scene.snapping = self.graph_scene.gathering = False
+        self.graph_scene.draw_moved()
         self.graph_scene.draft.hide()
         self.viewport().unsetCursor()
 
@@ -238,7 +239,7 @@ class DrawingView(WritingView):
             self.document.select(self.document.steps, (), current=card.step_id)
             if not self.document.read_only:
                 self.gesture = "move"
-                self.graph_scene.snapping = self.snap
+                self.graph_scene.snapping, self.graph_scene.gathering = self.snap, True
                 self._grabbed = {
                     step: (c.x(), c.y())
                     for step, c in self.graph_scene.cards.items()
@@ -257,6 +258,7 @@ class DrawingView(WritingView):
             return
         super().mouseMoveEvent(event)
         if self.gesture == "move":
+            self.graph_scene.draw_moved()
             self._stir_map()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:

@@ -38,6 +38,9 @@ class GraphScene(QGraphicsScene):
         self.frames: dict[str, GroupItem] = {}
         self._at: dict[str, list[EdgeItem]] = {}
         self.snapping = False
+        #: Whether cards that move wait for `draw_moved`, as many may move at once.
+        self.gathering = False
+        self._moved: set[str] = set()
         self.crowded = False
         self._quiet = False
         self._content: QRectF | None = None
@@ -133,16 +136,26 @@ class GraphScene(QGraphicsScene):
         self._fit_scene()
 
     def follow(self, step_id: str) -> None:
-        """A card moves: its curves and frame go with it."""
+        """A card moves: its curves and frame go with it, at once or with those that move besides."""
         if self._quiet:
             return
         card = self.cards[step_id]
         self.document.places[step_id] = (card.x(), card.y())
         self._content = None
-        for curve in self._at.get(step_id, ()):
+        self._moved.add(step_id)
+        if not self.gathering:
+            self.draw_moved()
+
+    def draw_moved(self) -> None:
+        """Draw the curves and frames of the cards that moved, each once."""
+        moved, self._moved = self._moved, set()
+        curves = {curve.link_id: curve for step in moved for curve in self._at.get(step, ())}
+        for curve in curves.values():
             self._run(curve, self.document.route(curve.before, curve.after))
         graph = self.document.graph
-        if graph is not None and graph.by_id[step_id].group_id:
+        if graph is not None and any(
+            graph.by_id[step].group_id for step in moved if step in graph.by_id
+        ):
             self._frame_groups()
 
     def snap(self, point: QPointF) -> QPointF:
