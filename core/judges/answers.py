@@ -6,12 +6,16 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.judges.results import judged_pairs
+from core.judges.results import Bias, judged_pairs
 from core.metrics.bootstrap import Interval
 from core.review.pairs import Chosen, decided_pairs
 from core.runs.results import mean_interval
 from core.storage.reads import Reads
 from core.types import RATING_AXES, Output, SectionText
+
+#: With fewer answers nothing is said of a judge.
+_FEW = 6
+_NEARLY_ALL = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,3 +173,32 @@ def axis_means(reads: Reads) -> list[AxisMeans]:
         )
         for (judge, system), values in sorted(found.items())
     ]
+
+
+def judge_warnings(biases: Sequence[Bias], ratings: Sequence[AxisMeans]) -> list[str]:
+    """What makes a judge's verdicts worthless, in sentences: a position it always prefers, one rating
+    for everything."""
+    found = []
+    for bias in biases:
+        share = bias.first_shown
+        if share.mean is None or share.n < _FEW:
+            continue
+        if share.mean >= _NEARLY_ALL or share.mean <= 1 - _NEARLY_ALL:
+            place = "first" if share.mean >= _NEARLY_ALL else "second"
+            found.append(
+                f"{bias.judge} prefers what it is shown {place} in"
+                f" {max(share.mean, 1 - share.mean) * 100:.0f} % of its decisions: its verdicts say"
+                " nothing of the texts."
+            )
+    by_judge: dict[str, list[Interval]] = defaultdict(list)
+    for row in ratings:
+        by_judge[row.judge] += [mean for mean in row.axes if mean is not None]
+    for judge, means in by_judge.items():
+        values = {mean.mean for mean in means}
+        alike = all(mean.error in (None, 0.0) for mean in means)
+        if len(values) == 1 and alike and sum(mean.n for mean in means) >= _FEW:
+            found.append(
+                f"{judge} gives everything the rating {values.pop():.0f}: it does not tell outputs"
+                " apart."
+            )
+    return found

@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Any
 
 from core.exchange.privacy import PRIVATE_SQL
+from core.judges.answers import AxisMeans, axis_means, judge_warnings
 from core.judges.results import Bias, WinRateRow, bias_rows, win_rates
 from core.report.summary import summarise
 from core.review.pairs import rater_agreement
@@ -78,6 +79,7 @@ class Content:
     biases: list[Bias]
     human: HumanAgreement
     short: list[str]
+    judge_ratings: list[AxisMeans]
     limits: list[str]
     signatures: list[str]
 
@@ -104,6 +106,7 @@ def read_content(workspace: Workspace, options: ReportOptions) -> Content:
         if len({row.field for row in data}) > 1
         else []
     )
+    judge_ratings = axis_means(workspace) if whole else []
     compared = _compared(workspace, systems) if whole else []
     return Content(
         data,
@@ -117,7 +120,9 @@ def read_content(workspace: Workspace, options: ReportOptions) -> Content:
         biases,
         human,
         summarise(rows, ratings, rates, human, compared),
-        _limits(workspace, rows + ratings, systems, biases, human, data),
+        judge_ratings,
+        _limits(workspace, rows + ratings, systems, biases, human, data)
+        + judge_warnings(biases, judge_ratings),
         _signatures(rows, workspace),
     )
 

@@ -24,7 +24,7 @@ from core.runs.verbs import task_and_field
 from core.settings import write_atomically
 from core.storage.workspace import Workspace
 from core.tasks.sections import align_sections
-from core.types import Example, Job, Output, Run, Score, System
+from core.types import RATING_AXES, Example, Job, Output, Run, Score, System
 
 __all__ = ["ReportOptions", "print_report", "render_report", "write_report"]
 
@@ -114,6 +114,7 @@ def render_report(
         figures=_figures(content, for_print=for_print),
         agreement_figure=_agreement_figure(content, for_print=for_print),
         runs=runs,
+        axes=[axis.replace("_", " ").capitalize() for axis in RATING_AXES],
         samples=SAMPLES,
         seed=SEED,
         most_bootstrapped=MOST_BOOTSTRAPPED,

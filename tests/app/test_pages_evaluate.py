@@ -385,9 +385,13 @@ def test_results_table_plots_drill_down_and_files(
     qtbot.waitUntil(lambda: "A cough." in dialog.output.toPlainText())
     dialog.accept()
 
+    from app.pages.results.export_dialog import write_export
+    from app.pages.results.report_dialog import write_report_file
+    from core.report.html import ReportOptions
+
     table, report = tmp_path / "results.csv", tmp_path / "report.html"
-    page.write_data([table])
-    page.write_report([report])
+    write_export(page, table, "results", "csv", "", page._on_written)
+    write_report_file(page, report, ReportOptions(), page._on_written)
     qtbot.waitUntil(lambda: table.exists() and report.exists())
     with table.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))

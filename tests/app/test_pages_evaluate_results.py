@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app.pages.results.behind import behind_filter
 from app.pages.results.compare import CompareDialog, DifferenceDialog
+from app.pages.results.export_dialog import ExportDialog, write_export
 from app.pages.results.judged_dialog import JudgedDialog
 from app.pages.results.lists import RowsTable
 from app.pages.results.output_dialog import OutputDialog
@@ -29,6 +30,7 @@ from app.widgets.inputs import ComboBox
 from app.windows.main import MainWindow
 from core.editing_bench.bench import add_copy_baseline, import_edits, score_bench_run
 from core.editing_bench.formats import read_edits
+from core.exchange.exports import EXPORTS
 from core.exchange.imports import ImportReport
 from core.people import add_person
 from core.report.html import ReportOptions
@@ -142,6 +144,44 @@ def test_views_show_agreement_judges_and_costs(window: MainWindow, qtbot: QtBot)
     page.view_buttons["cost"].click()
     qtbot.waitUntil(lambda: page.spent.box.count() == 2)
     assert page.place()["view"] == "cost"
+
+
+def test_what_is_judged_and_not_scored_is_shown(window: MainWindow, qtbot: QtBot) -> None:
+    workspace = window.session.workspace
+    workspace.transact_job(
+        "Take scores away", "", lambda tx: tx.execute_unlogged("UPDATE score SET deleted = 1")
+    )
+    page = window.work.show_page("results")
+    qtbot.waitUntil(lambda: page.judges.box.count() == 5)
+    assert not page.is_empty_shown
+    assert page.view_name == "judges"
+    assert page.table_card.isHidden()
+    assert page.report_button.isEnabled()
+    assert not page.compare_button.isEnabled()
+
+
+def test_data_is_written_for_other_tools(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    page = results(window, qtbot)
+    page.export_button.click()
+    qtbot.waitUntil(lambda: find_dialog(ExportDialog) is not None)
+    dialog = find_dialog(ExportDialog)
+    assert isinstance(dialog, ExportDialog)
+    assert not dialog.format.isEnabled()
+    for what in EXPORTS:
+        pick(dialog.what, what)
+        assert [dialog.format.itemData(n) for n in range(dialog.format.count())] == list(
+            EXPORTS[what]
+        )
+    dialog.reject()
+    written: list[int] = []
+    for what, format in (("examples", "inspect"), ("examples", "lm-eval"), ("results", "csv")):
+        path = tmp_path / f"{format}.{'csv' if format == 'csv' else 'jsonl'}"
+        write_export(page, path, what, format, "", lambda _path, count: written.append(count))
+        qtbot.waitUntil(path.exists)
+    qtbot.waitUntil(lambda: len(written) == 3)
+    assert all(written)
+    assert (tmp_path / "inspect.py").exists()
+    assert (tmp_path / "lm-eval.yaml").exists()
 
 
 def test_figures_are_saved_as_svg_png_and_numbers(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core.errors import ModelError, UsageError
-from core.judges.answers import axis_means, judged_rows, read_judged_pair
+from core.judges.answers import axis_means, judge_warnings, judged_rows, read_judged_pair
 from core.judges.engine import add_judging, execute_judging, plan_judging
 from core.judges.results import (
     PEOPLE,
@@ -289,3 +289,18 @@ def test_ratings_of_judges_are_averaged_by_system_and_axis(workspace: Workspace)
         for mean in means[name].axes:
             assert mean is not None
             assert (mean.mean, mean.n) == (pytest.approx(sum(values) / len(values)), 3)
+
+
+def test_a_judge_that_does_not_read_is_warned_of(workspace: Workspace) -> None:
+    runs = write_runs(workspace, 4)
+    reader = ScriptedJudge(answers=("So.",), rule=longer)
+    judge_all(workspace, runs, {"Reader": reader, "First": ScriptedJudge(answers=("So.",))})
+    ones = ScriptedJudge(answers=("So.",), rule=lambda _first, _second: "1")
+    differs = ScriptedJudge(
+        answers=("So.",), rule=lambda first, _second: "4" if len(first) > 60 else "2"
+    )
+    judge_all(workspace, runs, {"Ones": ones, "Differs": differs}, "axis")
+    said = judge_warnings(bias_rows(workspace), axis_means(workspace))
+    assert [text.split()[0] for text in said] == ["First", "Ones"]
+    assert "shown first in 100 %" in said[0]
+    assert "the rating 1" in said[1]

@@ -40,7 +40,7 @@ class JudgedDialog(Dialog):
         self.body.addWidget(self.notice)
         self.readers = [Reader(row.first_system), Reader(row.second_system)]
         self.scrolling = ScrollPair(*self.readers)
-        texts = QSplitter(Qt.Orientation.Horizontal)
+        self.texts = texts = QSplitter(Qt.Orientation.Horizontal)
         texts.setChildrenCollapsible(False)
         texts.setHandleWidth(theme.L)
         for reader, system in zip(self.readers, (row.first_system, row.second_system), strict=True):
@@ -65,6 +65,7 @@ class JudgedDialog(Dialog):
     def _fill(self, view: JudgedPairView) -> None:
         self.notice.setVisible(view.hidden)
         if view.hidden:
+            self.texts.hide()
             self.answers.hide()
             return
         row = view.row

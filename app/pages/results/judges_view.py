@@ -14,7 +14,8 @@ from app.pages.results.lists import RowsColumn, RowsTable
 from app.pages.results.plot import Share, ShareBars
 from app.strings import say
 from app.widgets.basics import Card, label
-from core.judges.answers import AxisMeans, JudgedRow, axis_means, judged_rows
+from app.widgets.notice import Notice
+from core.judges.answers import AxisMeans, JudgedRow, axis_means, judge_warnings, judged_rows
 from core.judges.results import Bias, WinRateRow, bias_rows, win_rates
 from core.storage.workspace import Workspace
 from core.types import RATING_AXES, System
@@ -34,6 +35,16 @@ class Judged:
     ratings: tuple[AxisMeans, ...] = ()
     pairs: tuple[JudgedRow, ...] = ()
     pairs_in_all: int = 0
+
+
+def has_judgements(workspace: Workspace) -> bool:
+    """Whether people compared pairs or a language model judged something."""
+    return bool(
+        workspace.value(
+            "SELECT EXISTS (SELECT 1 FROM preference WHERE deleted = 0)"
+            " OR EXISTS (SELECT 1 FROM judge_answer WHERE deleted = 0)"
+        )
+    )
 
 
 def read_judged(workspace: Workspace, base_id: str) -> Judged:
@@ -79,7 +90,9 @@ class JudgesView(ResultsView):
             )
             return
         base = next((name for name, system in found.bases if system == found.base_id), "")
-        cards: list[QWidget] = []
+        cards: list[QWidget] = [
+            Notice(text, "warning") for text in judge_warnings(found.biases, found.ratings)
+        ]
         if found.rates:
             bars = ShareBars(
                 say("Win rate, ties half"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,15 +23,15 @@ from app.pages.base import Page as BasePage
 from app.pages.results.behind import BehindCard
 from app.pages.results.bench import BenchView, has_bench, read_bench
 from app.pages.results.compare import CompareDialog
+from app.pages.results.export_dialog import ExportDialog
 from app.pages.results.judged_dialog import JudgedDialog
-from app.pages.results.judges_view import JudgesView, read_judged
+from app.pages.results.judges_view import JudgesView, has_judgements, read_judged
 from app.pages.results.plots import PlotGrid
-from app.pages.results.report_dialog import ReportDialog, write_any_report
+from app.pages.results.report_dialog import ReportDialog
 from app.pages.results.table import (
     SPLITS,
     Results,
     read_results,
-    write_csv,
 )
 from app.pages.results.table_view import ResultsTable
 from app.pages.results.views import (
@@ -43,7 +44,6 @@ from app.pages.results.views import (
 from app.strings import count_of, say
 from app.widgets.basics import Card, Scroller
 from app.widgets.buttons import Button
-from app.widgets.dialogs import choose_new_file
 from app.widgets.empty import EmptyState
 from app.widgets.inputs import ComboBox
 from core.changes import Changes
@@ -187,10 +187,9 @@ class Page(BasePage):
 
     @Slot()
     def export(self) -> None:
-        """Ask for a file and write the table as CSV."""
-        if self.model.results.systems:
-            name = f"{self.session.workspace.path.stem} results.csv"
-            choose_new_file(self, say("Export data"), "CSV (*.csv)", name, self.write_data)
+        """Ask what to write out, how and where."""
+        if self.export_button.isEnabled():
+            ExportDialog(self, self.split_box.value or "", self._on_written).open()
 
     @Slot()
     def make_report(self) -> None:
@@ -203,20 +202,6 @@ class Page(BasePage):
         """Open the comparison of two systems or runs."""
         if self.model.results.systems:
             CompareDialog(self).open()
-
-    def write_data(self, paths: list[Path]) -> None:
-        """Write the table, split as it is shown, to the first path."""
-        path = paths[0]
-        run_query(
-            self, write_csv, self.session.workspace, path, self.split_box.value or ""
-        ).success(partial(self._on_written, path))
-
-    def write_report(self, paths: list[Path]) -> None:
-        """Write the whole report, texts included, to the first path."""
-        path = paths[0]
-        run_query(self, write_any_report, self.session.workspace, path).success(
-            partial(self._on_written, path)
-        )
 
     @Slot(str)
     def show_view(self, name: str) -> None:
@@ -348,13 +333,15 @@ class Page(BasePage):
             )
         )
 
-    def _take(self, generation: int, found: tuple[int, Results, bool]) -> None:
+    def _take(self, generation: int, found: PageContent) -> None:
         if generation != self._generation:
             return
-        waiting, results, bench = found
+        waiting, results, bench = found.waiting, found.results, found.bench
+        others = bench or found.judged
         self.view_buttons["bench"].setVisible(bench)
-        self.table_card.setVisible(bool(results.systems) or not bench)
-        self.split_box.setEnabled(bool(results.systems))
+        self.view_buttons["plots"].setVisible(bool(results.systems) or not others)
+        self.table_card.setVisible(bool(results.systems) or not others)
+        self.split_box.setVisible(bool(results.systems) or not others)
         if waiting:
             self._show_blind(waiting)
             return
@@ -368,11 +355,7 @@ class Page(BasePage):
         self.set_subtitle(
             " · ".join(
                 (
-                    count_of(
-                        len({line.split("\n", 1)[0] for line, _name in results.systems}),
-                        "system",
-                        "systems",
-                    ),
+                    count_of(results.writers, "system", "systems"),
                     count_of(results.examples, "example", "examples"),
                     count_of(results.outputs, "output", "outputs"),
                 )
@@ -381,15 +364,17 @@ class Page(BasePage):
         if results.systems:
             self.show_empty(None)
             self._select_wanted()
-        elif bench:
+        elif others:
+            # Nothing is scored, and there is something to see all the same.
             self.show_empty(None)
             if self.view_name == "plots":
-                self.show_view("bench")
+                self.show_view("judges" if found.judged else "bench")
         else:
             self._show_emptiness(results)
-        for button in (self.compare_button, self.export_button):
-            button.setEnabled(bool(results.systems))
-        self.report_button.setEnabled(bool(results.systems) or bench)
+        self.compare_button.setEnabled(bool(results.systems))
+        # Examples and outputs can be written out before anything is scored.
+        self.export_button.setEnabled(bool(results.outputs) or others)
+        self.report_button.setEnabled(bool(results.systems) or others)
 
     def _show_emptiness(self, results: Results) -> None:
         if results.outputs:
@@ -465,9 +450,22 @@ class Page(BasePage):
         self.go.emit("review", None)
 
 
-def read_page(workspace: Workspace, person_id: str, by: str) -> tuple[int, Results, bool]:
-    """How many judgements keep the results hidden, else 0, the results, and whether editing was run."""
+@dataclass(frozen=True, slots=True)
+class PageContent:
+    """How many judgements keep the results hidden (else 0), the table, and whether the editing benchmark
+    was run and pairs or outputs were judged."""
+
+    waiting: int
+    results: Results = field(default_factory=Results)
+    bench: bool = False
+    judged: bool = False
+
+
+def read_page(workspace: Workspace, person_id: str, by: str) -> PageContent:
+    """What the page shows; for a thread of the pool."""
     waiting = results_hidden(workspace, person_id)
     if waiting:
-        return waiting, Results(), False
-    return 0, read_results(workspace, by or ""), has_bench(workspace)
+        return PageContent(waiting)
+    return PageContent(
+        0, read_results(workspace, by or ""), has_bench(workspace), has_judgements(workspace)
+    )

@@ -76,6 +76,7 @@ class Results:
     """Everything the page shows: a line a system, or a line a system and group where it is split.
 
     ``systems`` holds (line, name) pairs; a line is a system's id, and its group after a line end.
+    ``writers`` counts the systems that wrote outputs, scored or not.
     """
 
     systems: tuple[tuple[str, str], ...] = ()
@@ -84,6 +85,7 @@ class Results:
     values: Mapping[tuple[str, str], Sequence[float]] = field(default_factory=dict)
     outputs: int = 0
     examples: int = 0
+    writers: int = 0
     by: str = ""
 
     def unscored(self, system_id: str) -> int:
@@ -127,7 +129,8 @@ def read_results(workspace: Workspace, by: str = "") -> Results:
     metrics = (*first, *sorted(found - set(first) - set(last)), *last)
     # From the index `output_run_facts`, without a look at the texts.
     counts = workspace.query(
-        "SELECT count(*) AS outputs, count(DISTINCT o.example_id) AS examples FROM run r"
+        "SELECT count(*) AS outputs, count(DISTINCT o.example_id) AS examples,"
+        " count(DISTINCT r.system_id) AS writers FROM run r"
         " JOIN output o INDEXED BY output_run_facts ON o.run_id = r.id AND o.state = 'done'"
         " AND o.deleted = 0 WHERE r.deleted = 0"
     )[0]
@@ -138,6 +141,7 @@ def read_results(workspace: Workspace, by: str = "") -> Results:
         {key: row.dots for key, row in cells.items()},
         counts["outputs"],
         counts["examples"],
+        counts["writers"],
         by,
     )
 
