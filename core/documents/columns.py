@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -25,6 +26,8 @@ _ROWS_ACROSS = 0.25
 _GAP, _STRIP = 1.0, 0.6
 #: Points by which beginnings may differ that stand below each other.
 _ALIGNED = 4.0
+#: Line heights between words of one line, justified ones included.
+_SAME_LINE = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,3 +142,27 @@ def _is_apart(words: Any, places: range, raw: str, gutter: Gutter) -> bool:
             if left < gutter.middle + most and right > gutter.middle - most:
                 return False
     return True
+
+
+def join_rows(boxes: Iterable[Rectangle]) -> list[Rectangle]:
+    """Runs of text as one box a line: files that draw word by word, or letter by letter, have many.
+
+    Boxes come in reading order; what lies further apart than a line is high, as columns do, stays apart.
+    """
+    made: list[Rectangle] = []
+    for box in boxes:
+        last = made[-1] if made else None
+        if last is not None:
+            height = max(min(last[3] - last[1], box[3] - box[1]), 1.0)
+            shared = min(last[3], box[3]) - max(last[1], box[1])
+            gap = max(box[0] - last[2], last[0] - box[2])
+            if shared > height / 2 and gap < _SAME_LINE * height:
+                made[-1] = (
+                    min(last[0], box[0]),
+                    min(last[1], box[1]),
+                    max(last[2], box[2]),
+                    max(last[3], box[3]),
+                )
+                continue
+        made.append(box)
+    return made

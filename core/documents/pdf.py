@@ -14,7 +14,7 @@ from typing import Any
 import pypdfium2 as pdfium  # type: ignore[import-untyped]
 import pypdfium2.raw as pdfium_raw  # type: ignore[import-untyped]
 
-from core.documents.columns import Rectangle, column_order
+from core.documents.columns import Rectangle, column_order, join_rows
 from core.documents.text import plain_letters, tidy
 from core.errors import KnownError
 
@@ -188,7 +188,10 @@ def find_on_page(data: bytes, number: int, text: str) -> list[Rectangle]:
         finally:
             words.close()
             page.close()
-    return [(l / wide, 1 - t / high, r / wide, 1 - b / high) for l, b, r, t in boxes]  # noqa: E741
+    return [
+        (left / wide, 1 - top / high, right / wide, 1 - bottom / high)
+        for left, bottom, right, top in join_rows(boxes)
+    ]
 
 
 def _locate(raw: str, text: str) -> tuple[int, int] | None:

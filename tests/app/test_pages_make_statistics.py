@@ -61,11 +61,14 @@ def test_a_task_is_rated_and_others_show_afterwards(open_window: OpenWindow, qtb
     assert isinstance(dialog, ValidationDialog)
     qtbot.waitUntil(lambda: dialog._read is not None)
     assert dialog.charts["ethics"].isHidden()
+    dialog.comments["bias"].setText("Written first.")
+    dialog.comments["bias"].editingFinished.emit()
     for place in range(len(TASK_AXES)):
         dialog._key(1 + place % 5)
     qtbot.waitUntil(lambda: workspace.count(TaskRating) == len(TASK_AXES))
     qtbot.waitUntil(lambda: not dialog.charts["ethics"].isHidden())
     assert sum(count for _label, count in dialog.charts["ethics"].bars) == 1
+    qtbot.waitUntil(lambda: workspace.count(TaskRating, "comment = 'Written first.'") == 1)
     dialog.comments["ethics"].setText("Privacy.")
     dialog.comments["ethics"].editingFinished.emit()
     qtbot.waitUntil(lambda: workspace.count(TaskRating, "comment = 'Privacy.'") == 1)

@@ -220,6 +220,19 @@ def test_the_wide_gaps_of_justified_text_are_no_columns(tmp_path: Path) -> None:
     assert text == " ".join(lines)
 
 
+def test_a_passage_is_marked_line_by_line_however_the_words_were_drawn(tmp_path: Path) -> None:
+    rows = [
+        [(80 + 50 * n, f"word{n}") for n in range(6)],
+        [(80 + 60 * n, f"more{n}") for n in range(5)],
+    ]
+    boxes = find_on_page(_draw_rows(rows), 0, "word2 word3 word4 word5 more0 more1")
+    assert len(boxes) == 2
+    assert boxes[0][0] > boxes[1][0] and boxes[0][3] <= boxes[1][1] + 0.01
+    # Two columns are two boxes, though they stand on one line.
+    columns = [[(50, f"left{n}"), (400, f"right{n}")] for n in range(2)]
+    assert len(find_on_page(_draw_rows(columns), 0, "left0 right0")) == 2
+
+
 def _draw_rows(rows: list[list[tuple[int, str]]]) -> bytes:
     """A PDF whose rows of (x, words) are drawn from left to right, one after the other, by hand."""
     drawn = "".join(

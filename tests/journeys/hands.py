@@ -27,7 +27,6 @@ from tests.event_loop import spin
 _MOST_TABS = 120
 #: Long enough for a machine that has much else to do; what comes at once costs nothing.
 _WAIT = 60_000
-_CTRL = Qt.KeyboardModifier.ControlModifier
 
 
 class Hands:
@@ -46,7 +45,7 @@ class Hands:
         """Put the keyboard focus on the control of this name."""
         raise NotImplementedError
 
-    def go(self, page: str, key: Qt.Key, modifier: Qt.KeyboardModifier = _CTRL) -> None:
+    def go(self, page: str, key: Qt.Key) -> None:
         """Go to a page of the rail, which a key leads to as well."""
         raise NotImplementedError
 
@@ -181,7 +180,7 @@ class Mouse(Hands):
         QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
         self.wait(lambda: words in combo.currentText() and not view.isVisible())
 
-    def go(self, page: str, key: Qt.Key, modifier: Qt.KeyboardModifier = _CTRL) -> None:
+    def go(self, page: str, key: Qt.Key) -> None:
         self.wait(lambda: _front() is not None and QApplication.activeModalWidget() is None)
         button = self.find(page)
         self._bring_into_view(button)
@@ -244,9 +243,9 @@ class Keyboard(Hands):
         while combo.currentIndex() != wanted:
             self.key(Qt.Key.Key_Down if combo.currentIndex() < wanted else Qt.Key.Key_Up)
 
-    def go(self, page: str, key: Qt.Key, modifier: Qt.KeyboardModifier = _CTRL) -> None:
+    def go(self, page: str, key: Qt.Key) -> None:
         self.wait(lambda: _front() is not None and QApplication.activeModalWidget() is None)
-        self.key(key, modifier)
+        self.key(key, Qt.KeyboardModifier.ControlModifier)
 
 
 def _entry_of(combo: QComboBox, words: str) -> int:

@@ -107,7 +107,7 @@ def make_files(folder: Path) -> list[Path]:
 
 def import_files(window: MainWindow, hands: Hands, files: list[Path]) -> None:
     """Through the dialog, as a person does."""
-    hands.go("Documents", Qt.Key.Key_D, CTRL | ALT)
+    hands.go("Documents", Qt.Key.Key_4)
     hands.press("Import files")
     hands.wait(lambda: isinstance(QApplication.activeModalWidget(), QFileDialog))
     hands.type(" ".join(f'"{path}"' for path in files))
@@ -117,7 +117,7 @@ def import_files(window: MainWindow, hands: Hands, files: list[Path]) -> None:
 
 
 def open_drafts(window: MainWindow, hands: Hands) -> DraftsPage:
-    hands.go("Drafts", Qt.Key.Key_R, CTRL | ALT)
+    hands.go("Drafts", Qt.Key.Key_5)
     page = window.work.page("drafts")
     assert isinstance(page, DraftsPage)
     hands.press("New example")

@@ -158,8 +158,7 @@ class SearchPanel(Card):
         was = self.results.blockSignals(True)
         self.results.clear()
         for hit in hits:
-            where = say("{document}, page {page}", document=hit.document, page=hit.passage.page)
-            item = QListWidgetItem(f"{where}\n{snippet_of(hit, self._query)}")
+            item = QListWidgetItem(f"{_where(hit)}\n{snippet_of(hit, self._query)}")
             self.results.addItem(item)
         self.results.blockSignals(was)
         self.results.setVisible(bool(hits))
@@ -189,6 +188,16 @@ def _read_fields(workspace: Workspace) -> list[Field]:
     return [field for field in workspace.find(Field, order_by="name") if field.id in used]
 
 
+def _where(hit: Hit) -> str:
+    """The document and the page, or pages, over which the passage goes."""
+    first, last = hit.passage.page, hit.passage.page_end
+    if last > first:
+        return say(
+            "{document}, pages {first}–{last}", document=hit.document, first=first, last=last
+        )
+    return say("{document}, page {page}", document=hit.document, page=first)
+
+
 def snippet_of(hit: Hit, query: str) -> str:
     """Some lines of a passage around the first word of the query, else from its best window."""
     text = hit.passage.text
@@ -196,5 +205,8 @@ def snippet_of(hit: Hit, query: str) -> str:
     places = [lowered.find(word) for word in query.casefold().split() if len(word) > 2]
     found = [place for place in places if place >= 0]
     start = max(0, min(found) - 60) if found else hit.start
+    # From the next word on.
+    blank = text.find(" ", start) + 1 if start and not text[start - 1].isspace() else 0
+    start = blank if blank and blank <= start + 30 else start
     piece = " ".join(text[start : start + _SNIPPET].split())
     return ("… " if start else "") + piece + (" …" if start + _SNIPPET < len(text) else "")

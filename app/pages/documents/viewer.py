@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
@@ -17,6 +17,8 @@ from app.widgets.inputs import spin_box
 from app.widgets.reader import Mark, Reader
 
 _NARROWEST = 200
+#: A page is drawn anew when its place has kept its size for so long.
+_RESIZED_MILLISECONDS = 80
 
 
 class PageImage(QWidget):
@@ -76,6 +78,10 @@ class DocumentViewer(QFrame):
         self._leaf: Leaf | None = None
         self._generation = 0
         self._width = 0
+        self._resized = QTimer(self)
+        self._resized.setSingleShot(True)
+        self._resized.setInterval(_RESIZED_MILLISECONDS)
+        self._resized.timeout.connect(self._fit)
         self.title = ElidedLabel()
         self.title.setProperty("role", "strong")
         self.back = IconButton("chevron-left", say("Page before"))
@@ -218,13 +224,18 @@ class DocumentViewer(QFrame):
     def _dress(self) -> None:
         self.number.setMinimumWidth(theme.current().px(64))
 
+    def _fit(self) -> None:
+        """Draw the page anew where it got too wide for its place, or much too narrow."""
+        wanted = self._page_width()
+        if wanted < self._width or wanted > self._width + 40:
+            self._read(self._page)
+
     # -- Qt ------------------------------------------------------------------------------
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        drawn = self._leaf is not None and self._leaf.drawn is not None
-        if drawn and abs(self._page_width() - self._width) > 40:
-            self._read(self._page)
+        if self._leaf is not None and self._leaf.drawn is not None:
+            self._resized.start()
 
     def sizeHint(self) -> QSize:
         return QSize(520, 640)

@@ -80,6 +80,9 @@ _ANCHORS: dict[str, tuple[str, str, str, str, str]] = {
     "accessibility": ("not at all", "hardly", "somewhat", "clearly", "very much"),
 }
 
+#: Height of the dialog around its questions, and of the window that stays to be seen around it.
+_AROUND = 230
+
 
 def make_task_axes() -> tuple[Axis, ...]:
     """The nine questions with what each of 1 to 5 means."""
@@ -122,9 +125,8 @@ class ValidationDialog(Dialog):
         self.similar.hide()
         self.body.addWidget(self.similar)
         pages = Scroller()
-        pages.setMinimumHeight(theme.current().px(400))
+        pages.setMinimumHeight(min(theme.current().px(560), parent.window().height() - _AROUND))
         self.body.addWidget(pages, 1)
-        self._build_profile(pages)
         self.panel = RatingPanel(make_task_axes())
         self.panel.rated.connect(self._rate)
         self.panel.cleared.connect(self._clear)
@@ -147,6 +149,7 @@ class ValidationDialog(Dialog):
             chart.hide()
             bar.layout().addWidget(chart)  # type: ignore[union-attr]
             self.charts[key] = chart
+        self._build_profile(pages)
         pages.box.addStretch(1)
         self.state = label("", "small", wrap=True)
         self.body.addWidget(self.state)
@@ -163,6 +166,7 @@ class ValidationDialog(Dialog):
         )
         self.years = spin_box(say("Years in the field"), 0, 80, 0)
         self.consent = QCheckBox(say("These facts may be exported with my answers"))
+        pages.box.addWidget(label(say("Who rates"), "heading"))
         form = QFormLayout()
         form.addRow(say("Your field"), self.field)
         form.addRow(say("Qualification"), self.qualification)
@@ -200,6 +204,10 @@ class ValidationDialog(Dialog):
                 self.qualification.setText(found.profile.qualification)
                 self.years.setValue(found.profile.years)
                 self.consent.setChecked(found.profile.consent)
+        else:
+            # What was written before the question was answered goes with the answer.
+            for key in found.mine:
+                self._comment(key)
         complete = len(found.mine) == len(TASK_AXES)
         raters = max((summary.raters for summary in found.summaries), default=0)
         words = say(
