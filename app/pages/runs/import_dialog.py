@@ -40,7 +40,7 @@ _KINDS = (
     ("preferences", "Preferences of people"),
     ("edits", "Texts to edit (JFLEG, ASSET …)"),
 )
-_SHOWN = 5
+_SHOWN, _SHOWN_SMALL = 5, 2
 #: So many rows tell what their columns are.
 _GUESSED = 50
 #: Our names for people, as choices for a column.
@@ -134,7 +134,7 @@ class ImportOutputsDialog(Dialog):
         self.body.addLayout(line)
         self.body.addWidget(label(say("What the columns mean"), "strong"))
         self._scroller = Scroller()
-        self._scroller.setMinimumHeight(theme.current().px(168))
+        self._scroller.setMinimumHeight(theme.current().px(120))
         self._host = QWidget()
         self._grid = QGridLayout(self._host)
         self._grid.setColumnStretch(1, 1)
@@ -223,7 +223,8 @@ class ImportOutputsDialog(Dialog):
             [RowsColumn(say(target.capitalize()), 0) for target in targets]
             or [RowsColumn(say("Nothing chosen"), 0)],
             say("The first rows"),
-            most=_SHOWN,
+            # On a small screen the columns above keep their room.
+            most=_SHOWN if self.height() > theme.current().px(600) else _SHOWN_SMALL,
         )
         source = {target: column for column, target in chosen.items()}
         self.table.rows.show(
@@ -336,7 +337,8 @@ class SkippedDialog(Dialog):
         self.table = RowsTable(
             (RowsColumn(say("Line"), 7, right=True), RowsColumn(say("Why"), 0)),
             say("Rows left out"),
-            most=14,
+            most=6,
+            grow=True,
         )
         self.table.rows.show([(str(entry.line), entry.reason) for entry in report.skipped])
         self.body.addWidget(self.table, 1)
