@@ -222,7 +222,7 @@ def test_a_model_maps_and_judges_in_the_background(window: MainWindow, qtbot: Qt
     qtbot.waitUntil(lambda: "Nobody has checked" in page.numbers.warning.text)
     page.tabs.setCurrentIndex(2)
     qtbot.waitUntil(lambda: page.trust.judges.rowCount() == 1)
-    assert "not checked" in page.trust.judges.item(0, 6).text()
+    assert "not checked" in page.trust.judges.item(0, 1).text()
     assert page.trust.warning.isVisible()
     page.trust.draw()
     qtbot.waitUntil(lambda: workspace.count(TrustSample) == 1)

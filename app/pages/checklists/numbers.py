@@ -378,8 +378,7 @@ def _score_row(name: str, score: MetricScore) -> tuple[str, ...]:
         if value is not None and error is not None:
             text += f" ± {error:.3f}"
         cells.append(text)
-    outputs = count_of(int(parts.get("n", 0)), "output", "outputs")
-    return (name, *cells, outputs, str(parts.get("unscored_items", 0)))
+    return (name, *cells, str(int(parts.get("n", 0))), str(parts.get("unscored_items", 0)))
 
 
 def _number(value: Any) -> str:

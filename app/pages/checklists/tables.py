@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyqtgraph as pg
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QWheelEvent
+from PySide6.QtGui import QColor, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -21,6 +21,8 @@ from PySide6.QtWidgets import (
 from app import theme
 from app.widgets.basics import Card, label
 
+#: What the first column of a table keeps where the others are many.
+_LEAST_FIRST = 180
 #: Points of one place that its tooltip names.
 _MOST_WORDS = 8
 _SYMBOLS = ("o", "s", "t", "d", "+", "x")
@@ -102,6 +104,25 @@ class PlainTable(QTableWidget):
         # Room for the bar that comes where the columns are wider than the window.
         height += self.horizontalScrollBar().sizeHint().height()
         self.setFixedHeight(height)
+        self._share_room()
+
+    def _share_room(self) -> None:
+        """The first column takes the rest, but no less than it needs to be read; beyond that one scrolls."""
+        header = self.horizontalHeader()
+        others = sum(header.sectionSize(n) for n in range(1, self.columnCount()))
+        least = min(theme.current().px(_LEAST_FIRST), self.sizeHintForColumn(0) + 2 * theme.M)
+        mode = QHeaderView.ResizeMode
+        if self.viewport().width() - others >= least:
+            header.setSectionResizeMode(0, mode.Stretch)
+        else:
+            header.setSectionResizeMode(0, mode.Interactive)
+            header.resizeSection(0, least)
+
+    # -- Qt ------------------------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_room()
 
     def minimumSizeHint(self) -> QSize:
         return QSize(200, 60)

@@ -141,8 +141,8 @@ class TrustView(QWidget):
         self.judges = PlainTable(
             say("Judges against the expert"),
             [
-                say("Judge"), say("Kappa"), say("Equal"), say("Pearson"), say("Pearson of F1"),
-                say("Verdicts"), say("Belief"),
+                say("Judge"), say("Belief"), say("Kappa"), say("Equal"), say("Pearson"),
+                say("Pearson of F1"), say("Verdicts"),
             ],
             say("No judge has judged anything under this rubric yet. Map and judge some outputs first."),
         )  # fmt: skip
@@ -226,12 +226,12 @@ class TrustView(QWidget):
             [
                 (
                     name,
+                    say(_BELIEFS[trust.belief]),
                     _bounds(trust.kappa),
                     _bounds(trust.percentage),
                     _bounds(trust.pearson),
                     _bounds(trust.sample_pearson),
                     str(trust.kappa.n if trust.kappa else 0),
-                    say(_BELIEFS[trust.belief]),
                 )
                 for name, trust in found.rows
             ],

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QStringListModel, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCompleter, QVBoxLayout, QWidget
 
 from app import theme
@@ -22,6 +23,11 @@ from core.rubrics.conditions import parse_condition
 from core.rubrics.verbs import example_of, tags_of, with_tags
 from core.runs.prompts import render_prompt
 from core.types import RubricItem
+
+#: What the fields keep beside the preview.
+_LEAST_HEIGHT = 200
+#: Height of the whole below which the preview has less.
+_LOW = 460
 
 
 class ItemEditor(QWidget):
@@ -49,7 +55,7 @@ class ItemEditor(QWidget):
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.group.setCompleter(completer)
         completer.activated.connect(self._on_edit)
-        self.kind = ComboBox(say("Kind"))
+        self.kind = ComboBox(say("Kind"), stretch=True)
         self.kind.fill([(say(words), kind) for kind, words in KINDS.items()])
         self.options = LineEditor(say("Options"), placeholder=say("first; second; third"))
         self.weight = decimal_box(say("Weight"), 0.0, 100.0, 1.0, decimals=2, step=0.5)
@@ -59,7 +65,7 @@ class ItemEditor(QWidget):
         )
         self.condition_note = label("", "small", wrap=True)
         self.tags = LineEditor(say("Tags"), placeholder=say("law, dates"))
-        self.scope = ComboBox(say("Counts for"))
+        self.scope = ComboBox(say("Counts for"), stretch=True)
         self._build()
         self._show_kind()
         for field in (self.title, self.group, self.options, self.condition, self.tags):
@@ -147,6 +153,7 @@ class ItemEditor(QWidget):
 
     def _build(self) -> None:
         scroller = Scroller()
+        scroller.setMinimumHeight(theme.current().px(_LEAST_HEIGHT))
         scroller.box.setSpacing(theme.XS)
         self.flaws = QVBoxLayout()
         self.flaws.setSpacing(theme.XS)
@@ -169,11 +176,11 @@ class ItemEditor(QWidget):
         self._options_label = self._add(scroller, say("Options"), self.options)
         self._add(scroller, say("Condition"), self.condition)
         scroller.box.addWidget(self.condition_note)
+        self._add(scroller, say("Tags"), self.tags)
         pair = row(spacing=theme.M)
         fields: tuple[tuple[str, QWidget, int], ...] = (
-            (say("Tags"), self.tags, 3),
-            (say("Counts for"), self.scope, 3),
-            (say("Weight"), self.weight, 2),
+            (say("Counts for"), self.scope, 2),
+            (say("Weight"), self.weight, 1),
         )
         for name, widget, share in fields:
             box = QVBoxLayout()
@@ -256,9 +263,11 @@ class ItemEditor(QWidget):
             messages = render_prompt("clear_map_one", values)
         self.preview.load(human_preview(shown), messages[-1].content.split("\n\n", 2)[-1])
 
-    def first_field(self) -> QWidget:
-        """Where typing begins."""
-        return self.title
+    # -- Qt ------------------------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.preview.set_low(self.height() < theme.current().px(_LOW))
 
 
 def _caption(name: str, field: QWidget) -> Label:

@@ -10,18 +10,19 @@ from app.strings import say
 from app.widgets.basics import Card, Scroller, label
 from app.widgets.buttons import Button
 
-#: Room for four lines; more are scrolled to.
-_HEIGHT = 80
+#: Room for four lines, and for two in a low window; more are scrolled to.
+_HEIGHT, _LOW_HEIGHT = 80, 40
 
 
 class ItemPreview(Card):
     """Two wordings of one question; the one wished is shown."""
 
     def __init__(self) -> None:
-        super().__init__(say("Preview"))
+        super().__init__(say("As asked"))
         self._person = self._model = ""
-        self.to_person = Button(say("A person is asked"), "choice")
-        self.to_model = Button(say("A model is asked"), "choice")
+        self._low = False
+        self.to_person = Button(say("To a person"), "choice")
+        self.to_model = Button(say("To a model"), "choice")
         group = QButtonGroup(self)
         for button in (self.to_person, self.to_model):
             button.setCheckable(True)
@@ -31,7 +32,6 @@ class ItemPreview(Card):
         group.buttonClicked.connect(self._show)
         self.words = label("", wrap=True, selectable=True)
         self._scroller = Scroller()
-        self._scroller.setAccessibleName(say("Preview"))
         self._scroller.box.addWidget(self.words)
         self._scroller.box.addStretch(1)
         self.add(self._scroller, 1)
@@ -44,9 +44,17 @@ class ItemPreview(Card):
         self._person, self._model = person, model
         self._show()
 
+    def set_low(self, low: bool) -> None:
+        """Take less room, in a low window."""
+        if low != self._low:
+            self._low = low
+            self._fit()
+
     @Slot()
     def _fit(self) -> None:
-        self._scroller.setFixedHeight(theme.current().px(_HEIGHT))
+        current = theme.current()
+        self._scroller.setMinimumHeight(current.px(_LOW_HEIGHT))
+        self._scroller.setMaximumHeight(current.px(_LOW_HEIGHT if self._low else _HEIGHT))
 
     @Slot()
     def _show(self, *_: object) -> None:

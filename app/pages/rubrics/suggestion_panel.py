@@ -75,7 +75,7 @@ class SuggestionPanel(QWidget):
         take.setEnabled(not locked)
         take.setProperty("suggestion", suggestion.id)
         take.clicked.connect(self._take)
-        fault = ComboBox(say("What is wrong with: {title}", title=suggestion.title))
+        fault = ComboBox(say("What is wrong with: {title}", title=suggestion.title), stretch=True)
         fault.fill([(say("no reason"), ""), *((say(words), key) for key, words in FAULTS.items())])
         dismiss = Button(say("Turn down"))
         dismiss.setAccessibleName(say("Turn down: {title}", title=suggestion.title))
