@@ -222,8 +222,8 @@ def test_the_wide_gaps_of_justified_text_are_no_columns(tmp_path: Path) -> None:
 
 def test_a_passage_is_marked_line_by_line_however_the_words_were_drawn(tmp_path: Path) -> None:
     rows = [
-        [(80 + 50 * n, f"word{n}") for n in range(6)],
-        [(80 + 60 * n, f"more{n}") for n in range(5)],
+        [(80 + 36 * n, f"word{n}") for n in range(6)],
+        [(80 + 40 * n, f"more{n}") for n in range(5)],
     ]
     boxes = find_on_page(_draw_rows(rows), 0, "word2 word3 word4 word5 more0 more1")
     assert len(boxes) == 2
