@@ -13,7 +13,8 @@ from app.canvas.scene import GRID, GraphScene
 
 SMALLEST_ZOOM, LARGEST_ZOOM = 0.08, 2.5
 #: On opening, cards are not drawn smaller than this: what does not fit is reached by scrolling.
-READABLE = 0.72
+#: A little smaller is better than cards cut at the edge.
+READABLE, NEARLY = 0.72, 0.66
 _STEP = 1.2
 #: Ground kept free round the cards where the view begins.
 _EDGE = 16.0
@@ -93,10 +94,11 @@ class LookingView(QGraphicsView):
             self.set_zoom(1.0)
             return
         zoom = self._fitting_zoom(room)
-        self.set_zoom(max(READABLE, zoom))
-        if zoom >= READABLE:
+        if zoom >= NEARLY:
+            self.set_zoom(zoom)
             self.centerOn(room.center())
             return
+        self.set_zoom(READABLE)
         seen = self.seen_rect()
         ground = room.adjusted(-_EDGE, -_EDGE, _EDGE, _EDGE)
         first = self.document.graph.steps[0].id if self.document.graph else ""

@@ -19,6 +19,8 @@ class CanvasView(DrawingView):
 
     def __init__(self, document: GraphDocument, name: str, parent: QWidget | None = None) -> None:
         super().__init__(document, name, parent)
+        #: How many suggestions there were when the view last followed the document.
+        self._suggested = 0
         document.changed.connect(self._on_changed)
         document.placed.connect(self._on_placed)
         document.selection_changed.connect(self._on_selection)
@@ -67,7 +69,14 @@ class CanvasView(DrawingView):
             self._wanted_view = True
         elif not self.document.graph.steps:
             # Nothing to look at: what is then drawn stays where it is drawn.
+            if self._wanted_view:
+                self.show_readably()
             self._wanted_view = False
+        steps, links = self.document.suggested()
+        came, self._suggested = len(steps) + len(links) > self._suggested, len(steps) + len(links)
+        if came:
+            # A model drew, not a hand: all of it is to be seen.
+            self._wanted_view = True
         if self._wanted_view and self.document.graph is not None and not self.document.automatic:
             self._wanted_view = False
             self.show_readably()

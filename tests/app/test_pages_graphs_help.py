@@ -16,6 +16,7 @@ from app.pages.graphs.about import PassDialog
 from app.pages.graphs.dialogs import NewGraphDialog, name_file, write_export
 from app.pages.graphs.importing import ImportDialog, import_files
 from app.pages.graphs.methods import MethodsDialog
+from app.pages.graphs.suggest import EDGE_WAYS, STEP_WAYS, describe_maker
 from core.graphs import suggestions, verbs
 from core.graphs.model import load_graph
 from core.people import add_person
@@ -147,9 +148,13 @@ def test_checks_show_and_mend(studio: Any, qtbot: QtBot) -> None:
 def test_a_models_suggestions_are_ghosts_until_accepted(studio: Any, qtbot: QtBot) -> None:
     window, page = studio()
     page.tabs.setCurrentWidget(page.suggest)
+    page.pane.canvas.centerOn(4000, 4000)
     page.suggest.suggest_steps()
     assert not page.suggest.steps_button.isEnabled()
     qtbot.waitUntil(lambda: len(rows(window, page).steps) == 6)
+    # A model drew, not a hand: what it drew is brought into view.
+    canvas = page.pane.canvas
+    qtbot.waitUntil(lambda: canvas.seen_rect().contains(canvas.graph_scene.content_rect()))
     qtbot.waitUntil(lambda: settled(window, page) and page.suggest.steps_button.isEnabled())
     ghost = page.document.graph.steps[-1]
     assert (ghost.text, ghost.suggested) == ("Find a cup", "Fake generator, icl")
@@ -167,6 +172,13 @@ def test_a_models_suggestions_are_ghosts_until_accepted(studio: Any, qtbot: QtBo
     qtbot.waitUntil(lambda: sum(map(len, page.document.suggested())) == 0)
     qtbot.waitUntil(lambda: settled(window, page))
     agree(page)
+
+
+def test_who_suggests_is_said_in_words() -> None:
+    assert describe_maker("Small, icl", STEP_WAYS) == "Small · One sequence"
+    assert describe_maker("Small, q4, cot", EDGE_WAYS) == "Small, q4 · Pair by pair, thinking first"
+    assert describe_maker("Dr Bo", STEP_WAYS) == "Dr Bo"
+    assert describe_maker("Bo, MD", STEP_WAYS) == "Bo, MD"
 
 
 def test_what_would_close_a_circle_stays_suggested(studio: Any, qtbot: QtBot) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -36,6 +37,13 @@ EDGE_WAYS = (
     ("linear", "A line, without a model"),
 )
 _MOST_ROWS = 60
+
+
+def describe_maker(by: str, ways: Sequence[tuple[str, str]]) -> str:
+    """Who suggests something, as the list says it: a model with its way in words, or a person."""
+    name, _, method = by.rpartition(", ")
+    words = dict(ways).get(method)
+    return f"{name} · {say(words)}" if name and words else by
 
 
 def write_steps(
@@ -228,7 +236,7 @@ class SuggestTab(QWidget):
 
     def _add_step(self, graph: StepGraph, step: GraphStep) -> None:
         text = f"{graph.numbers[step.id]}  {step.text}"
-        self._add_row(text, step.suggested, ([step.id], []))
+        self._add_row(text, describe_maker(step.suggested, STEP_WAYS), ([step.id], []))
 
     def _add_link(self, graph: StepGraph, link: Dependency) -> None:
         first, second = graph.by_id[link.before_id], graph.by_id[link.after_id]
@@ -239,7 +247,7 @@ class SuggestTab(QWidget):
             b=graph.numbers[second.id],
             second=shorten(second.text, 30),
         )
-        self._add_row(text, link.suggested, ([], [link.id]))
+        self._add_row(text, describe_maker(link.suggested, EDGE_WAYS), ([], [link.id]))
 
     def _add_row(self, text: str, by: str, ids: tuple[list[str], list[str]]) -> None:
         accept, reject = (
