@@ -28,6 +28,8 @@ class EdgeItem(QGraphicsItem):
         self.in_path = False
         self.chosen = False
         self._path = QPainterPath()
+        #: The room the curve itself takes.
+        self.room = QRectF()
         self._box = QRectF()
         self._arrow = QPolygonF()
         #: Where it was last drawn through; None before it was.
@@ -49,7 +51,8 @@ class EdgeItem(QGraphicsItem):
         self.prepareGeometryChange()
         self.bends = bends
         self._path, tip, direction = route(start, end, [QPointF(x, y) for x, y in bends])
-        self._box = self._path.boundingRect().adjusted(-14, -14, 14, 14)
+        self.room = self._path.boundingRect()
+        self._box = self.room.adjusted(-14, -14, 14, 14)
         first = self._path.elementAt(0)
         self.start, self.end = QPointF(first.x, first.y), tip
         side = QPointF(-direction.y(), direction.x())

@@ -187,7 +187,7 @@ class GraphScene(QGraphicsScene):
             frame.show_group(group.title, boxes[group_id], others)
 
     def content_rect(self) -> QRectF:
-        """The room all cards and frames take."""
+        """The room all cards, curves and frames take."""
         if self._content is None:
             self._content = self._measure()
         return self._content
@@ -196,6 +196,8 @@ class GraphScene(QGraphicsScene):
         room = QRectF()
         for card in self.cards.values():
             room = room.united(card.body.translated(card.pos()))
+        for curve in self.curves.values():
+            room = room.united(curve.room)
         for frame in self.frames.values():
             room = room.united(frame.boundingRect())
         return room
