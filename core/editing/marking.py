@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from core.editing.words import changed_runs, common_end, common_length, split_words
+from core.editing.words import changed_runs, common_end, common_length, is_word, split_words
 from core.types.documents import Span
 
 
@@ -131,7 +131,7 @@ class _Authors:
     def parts(self, words: Sequence[str], start: int, mark: Piece) -> list[Piece]:
         """Insertions, one beside the other where several wrote them: each keeps the words it wrote.
 
-        Blanks go with the words before them, the first with those after.
+        Blanks and signs go with the words before them, the first with those after.
         """
         made: list[Piece] = []
         for word in words:
@@ -140,9 +140,9 @@ class _Authors:
             last = made[-1] if made else None
             if last is None:
                 made.append(owner)
-            elif not last.text.strip() or word.isspace() or _who(last) == _who(owner):
-                # Whose the words are, not the blanks beside them, is what is told.
-                kept, other = (owner, last) if not last.text.strip() else (last, owner)
+            elif not _says(last.text) or not _says(word) or _who(last) == _who(owner):
+                # Whose the words are, not the blanks and signs beside them, is what is told.
+                kept, other = (last, owner) if _says(last.text) else (owner, last)
                 made[-1] = replace(
                     kept,
                     text=last.text + word,
@@ -156,6 +156,10 @@ class _Authors:
 
 def _who(piece: Piece) -> tuple[str, str]:
     return piece.person, piece.source
+
+
+def _says(text: str) -> bool:
+    return any(map(is_word, text))
 
 
 def join_spans(spans: list[Span]) -> tuple[Span, ...]:

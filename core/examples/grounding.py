@@ -8,6 +8,7 @@ alone decide, and the answer says so. Questions claim nothing and are left out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -136,7 +137,7 @@ def _place(
     like = found.close[0] if found.close and found.said is None else None
     if like is not None and like[2] >= _SAME_MATTER:
         # Some passage says nearly the same: what it has otherwise is what wants a look.
-        differences = _differences(sentence, like[1])
+        differences = _not_beside(_differences(sentence, like[1]), like[0])
         best = like[0] if differences else best
     elif like is not None and like[2] >= _LIKE_MATTER:
         differences = _differences(sentence, best.text)
@@ -145,6 +146,20 @@ def _place(
         start, end, sentence, told.verdict, told.support, told.basis, best.passage, first, last,
         differences,
     )  # fmt: skip
+
+
+def _not_beside(differences: Sequence[Difference], window: Window) -> tuple[Difference, ...]:
+    """Without what the sentences beside say: one sentence may take up two of its evidence."""
+    around = window.text.casefold()
+    return tuple(
+        found
+        for found in differences
+        if found.kind == "negation" or not _stands(found.text.casefold(), around)
+    )
+
+
+def _stands(value: str, text: str) -> bool:
+    return re.search(rf"(?<![\w.,]){re.escape(value)}(?!\w)", text) is not None
 
 
 @lru_cache(maxsize=8192)

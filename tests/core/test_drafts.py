@@ -344,6 +344,11 @@ def test_what_stands_word_for_word_needs_no_model_and_another_passage_may_differ
     assert [(d.kind, d.text, d.evidence) for d in differs.differences] == [
         ("dose", "10 mg", "5 mg")
     ]
+    both = evidence(
+        "Start bisoprolol 2.5 mg once daily. Aspirin 75 mg daily is considered for all."
+    )
+    (two,) = ground_text("Start bisoprolol 2.5 mg and aspirin 75 mg daily.", both, FakeEntailment())
+    assert not two.differences
     (other,) = ground_text("Blood pressure is 149/92 mmHg.", passages, FakeEntailment())
     assert other.basis == "entailment"
 

@@ -106,6 +106,10 @@ def test_what_several_wrote_in_one_place_stays_each_ones_own() -> None:
         ("that whole ", "bob", "assistant"),
         ("sentence.", "ann", ""),
     ]
+    patch = edit(
+        tracked, tracked.text.index("sentence"), tracked.text.index(". End"), "one", person="cy"
+    )
+    assert [c.after for c in list_changes(apply_patch(tracked, patch))][-1] == "one."
     assert len({first.id, second.id, third.id}) == 3
     # Each is taken or left by itself, also after more was written beside it.
     tracked, _ = type_in(tracked, tracked.text.index("wrote") + 5, " so", "ann")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import theme
@@ -292,11 +292,15 @@ class PlanPanel(QWidget):
             {found.passage_id for found in evidence},
         )
         self._show_passage(evidence[0].passage_id if evidence else "")
+        QTimer.singleShot(0, self, self._reveal_passages)
         words = count_of(len(evidence), say("passage"), say("passages"))
         self.passages_note.setText(
             words if evidence else say("No passage fits. Change the queries.")
         )
         self._sync_foot()
+
+    def _reveal_passages(self) -> None:
+        self.scroller.ensureWidgetVisible(self.passage, 0, theme.M)
 
     def _show_passage(self, passage_id: str) -> None:
         """Let the passage that was come to be read, so that it can be judged."""

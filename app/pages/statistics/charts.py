@@ -16,8 +16,9 @@ _WIDEST_BAR = 72
 class BarChart(QWidget):
     """Vertical bars with their counts above and their labels below."""
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, parent: QWidget | None = None, *, tall: int = 170) -> None:
         super().__init__(parent)
+        self._tall = tall
         self._bars: list[tuple[str, int]] = []
         self.setAccessibleName(name)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -36,10 +37,10 @@ class BarChart(QWidget):
         return self._bars
 
     def sizeHint(self) -> QSize:
-        return QSize(320, theme.current().px(170))
+        return QSize(320, theme.current().px(self._tall))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(160, theme.current().px(170))
+        return QSize(160, theme.current().px(self._tall))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if not self._bars:

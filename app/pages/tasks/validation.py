@@ -145,7 +145,7 @@ class ValidationDialog(Dialog):
             self.comments[key] = field
             # Every meaning stands there already.
             bar.anchor_label.hide()
-            chart = BarChart(say("All raters: {question}", question=bar.axis.name))
+            chart = BarChart(say("All raters: {question}", question=bar.axis.name), tall=110)
             chart.hide()
             bar.layout().addWidget(chart)  # type: ignore[union-attr]
             self.charts[key] = chart
