@@ -136,8 +136,13 @@ def _file(path: Path, added: dict[str, int], skipped: Any) -> dict[str, Any]:
 def _tell(args: argparse.Namespace, files: list[dict[str, Any]]) -> int:
     lines = []
     for entry in files:
-        added = ", ".join(f"{count} {kind}" for kind, count in entry["added"].items()) or "nothing"
-        lines.append(f"{entry['file']}: added {added}; skipped {len(entry['skipped'])}.")
+        added = ", ".join(
+            f"{count} {kind}" + ("" if count == 1 else "s")
+            for kind, count in entry["added"].items()
+        )
+        lines.append(
+            f"{entry['file']}: added {added or 'nothing'}; skipped {len(entry['skipped'])}."
+        )
     print_result(args, {"files": files}, "\n".join(lines))
     return 0 if any(entry["added"] for entry in files) else 1
 

@@ -10,11 +10,12 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from core.editing_bench.results import BenchRow, bench_tables
 from core.exchange.privacy import NOT_SHOWN, is_private
 from core.ids import now
 from core.metrics.agreement import Agreement
 from core.metrics.bootstrap import SAMPLES, SEED, Interval
-from core.ports import PdfPrinter
+from core.ports import Cancellation, PdfPrinter, Progress, ProgressCallback, no_progress
 from core.report.content import Content, ReportOptions, read_content
 from core.report.figures import Line, means_figure, shares_figure
 from core.resources import resource_path
@@ -47,13 +48,15 @@ def write_report(
     *,
     run_id: str | None = None,
     options: ReportOptions | None = None,
+    progress: ProgressCallback = no_progress,
+    cancel: Cancellation | None = None,
 ) -> int:
     """Write the report of all runs, or of one; returns how many outputs it shows.
 
     The file is written all or nothing. It holds the workspace's text unencrypted, and says so.
     """
     options = options or ReportOptions(run_id=run_id)
-    html, count = render_report(workspace, options=options)
+    html, count = render_report(workspace, options=options, progress=progress, cancel=cancel)
     write_atomically(path, html.encode())
     return count
 
@@ -64,9 +67,13 @@ def print_report(
     printer: PdfPrinter,
     *,
     options: ReportOptions | None = None,
+    progress: ProgressCallback = no_progress,
+    cancel: Cancellation | None = None,
 ) -> int:
     """Write the report as a PDF; returns how many outputs it shows."""
-    html, count = render_report(workspace, options=options, for_print=True)
+    html, count = render_report(
+        workspace, options=options, for_print=True, progress=progress, cancel=cancel
+    )
     printer.print_html(html, path)
     return count
 
@@ -77,6 +84,8 @@ def render_report(
     run_id: str | None = None,
     options: ReportOptions | None = None,
     for_print: bool = False,
+    progress: ProgressCallback = no_progress,
+    cancel: Cancellation | None = None,
 ) -> tuple[str, int]:
     """The report's HTML and how many outputs it shows (0 where texts are left out).
 
@@ -97,10 +106,9 @@ def render_report(
     environment.filters["percent"] = _percent
     environment.filters["measure"] = measure_name
     environment.filters["setting"] = _setting
+    environment.filters["points"] = _points
     content = read_content(workspace, options)
-    runs = (
-        [] if options.redact else [_run_values(workspace, run) for run in _runs(workspace, options)]
-    )
+    runs = [] if options.redact else _read_runs(workspace, options, progress, cancel)
     html = environment.get_template("report.html.j2").render(
         name="Report" if options.redact else workspace.path.stem,
         encrypted=workspace.encrypted,
@@ -109,7 +117,7 @@ def render_report(
         content=content,
         rows=content.rows,
         ratings=content.ratings,
-        bench=_bench(workspace),
+        bench=bench_tables(workspace),
         pivot=_pivot(content.rows + content.ratings),
         figures=_figures(content, for_print=for_print),
         agreement_figure=_agreement_figure(content, for_print=for_print),
@@ -126,27 +134,43 @@ def render_report(
     return html, sum(len(run["outputs"]) for run in runs)
 
 
-def _bench(workspace: Workspace) -> Any:
-    """The editing benchmark's tables, where it was run."""
-    from core.editing_bench.results import bench_tables
-
-    return bench_tables(workspace)
-
-
 def _runs(workspace: Workspace, options: ReportOptions) -> list[Run]:
     if options.run_id is not None:
         return [workspace.get(Run, options.run_id)]
     return [run for run in workspace.find(Run) if run.signature.get("bench") != "editeval"]
 
 
-def _run_values(workspace: Workspace, run: Run) -> dict[str, Any]:
-    outputs = workspace.find(Output, "run_id = ?", (run.id,), order_by="position")
-    return {
-        "run": run,
-        "system": workspace.get(System, run.system_id),
-        "job": workspace.get(Job, run.job_id) if run.job_id else None,
-        "outputs": [_output_values(workspace, output) for output in outputs],
-    }
+def _read_runs(
+    workspace: Workspace,
+    options: ReportOptions,
+    progress: ProgressCallback,
+    cancel: Cancellation | None,
+) -> list[dict[str, Any]]:
+    """Every run with its outputs; told output by output, since there may be thousands."""
+    found = []
+    by_run = [
+        (run, workspace.find(Output, "run_id = ?", (run.id,), order_by="position"))
+        for run in _runs(workspace, options)
+    ]
+    total, done = sum(len(outputs) for _run, outputs in by_run), 0
+    for run, outputs in by_run:
+        values = []
+        for output in outputs:
+            if cancel is not None:
+                cancel.raise_if_cancelled()
+            progress(Progress(done, total))
+            values.append(_output_values(workspace, output))
+            done += 1
+        found.append(
+            {
+                "run": run,
+                "system": workspace.get(System, run.system_id),
+                "job": workspace.get(Job, run.job_id) if run.job_id else None,
+                "outputs": values,
+            }
+        )
+    progress(Progress(done, total))
+    return found
 
 
 def _output_values(workspace: Workspace, output: Output) -> dict[str, Any]:
@@ -262,6 +286,11 @@ def _agreement_figure(content: Content, *, for_print: bool) -> Markup | None:
     ]
     title = "Agreement with people, ties left out"
     return Markup(shares_figure(title, lines, for_print=for_print))
+
+
+def _points(value: float | None, row: BenchRow) -> str:
+    """A score of the editing benchmark on the scale of the published ones."""
+    return "–" if value is None else f"{value * row.scale:.1f}"
 
 
 def _setting(value: Any) -> str:

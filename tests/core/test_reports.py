@@ -13,6 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.editing_bench.bench import add_copy_baseline, import_edits, score_bench_run
+from core.editing_bench.formats import read_edits
+from core.errors import Cancelled
 from core.exchange.imports import import_records, read_import
 from core.judges.results import PEOPLE, WinRateRow
 from core.metrics.agreement import Agreement
@@ -20,6 +23,7 @@ from core.metrics.base import MetricScore
 from core.metrics.bootstrap import SAMPLES, SEED, Interval
 from core.metrics.comparison import Difference
 from core.metrics.registry import create
+from core.ports import Cancellation, Progress
 from core.report.content import ComparedPair
 from core.report.figures import Line, means_figure, shares_figure
 from core.report.html import ReportOptions, print_report, render_report, write_report
@@ -34,6 +38,7 @@ from core.runs.verbs import add_run, add_system, select_examples
 from core.storage import Workspace
 from core.types import Example, Output, Preference, Rating, Run, Score, System
 from models.fake import FakeGenerator
+from tests.core.test_editing_bench import write_jfleg
 from tests.core.test_judges import ScriptedJudge, judge_all, longer
 from tests.core.test_results import compare_all, person, rate
 from tests.shared_data import shared_path
@@ -209,7 +214,14 @@ def test_a_report_is_one_file_without_scripts_or_outside_references(
 ) -> None:
     build(workspace, 2)
     path = tmp_path / "r.html"
-    assert write_report(workspace, path) == 6
+    told: list[Progress] = []
+    assert write_report(workspace, path, progress=told.append) == 6
+    assert [(p.done, p.total) for p in told] == [(n, 6) for n in range(7)]
+    stopped = Cancellation()
+    stopped.cancel()
+    with pytest.raises(Cancelled):
+        write_report(workspace, tmp_path / "stopped.html", cancel=stopped)
+    assert not (tmp_path / "stopped.html").exists()
     html = path.read_text(encoding="utf-8")
     assert "<script" not in html
     assert not re.search(r"(src|href)\s*=|url\(|@import|https?://", html)
@@ -344,3 +356,27 @@ def test_agreement_is_set_beside_the_longer_one_wins(n: int, low: float, words: 
     )
     (said,) = summarise([], [], [], human, [])
     assert words in said
+
+
+def test_a_report_of_the_editing_benchmark_alone_shows_it_on_the_published_scale(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    workspace.transact("Import", "", import_edits, read_edits(write_jfleg(tmp_path)))
+    (run,) = workspace.transact_job("Copy", "", add_copy_baseline).value
+    scores = score_bench_run(workspace, run.id)
+    html, _count = render_report(workspace)
+    assert "<h2>Systems</h2>" not in html
+    assert "Nothing is scored yet." not in html
+    head = (
+        "Metric | System | Instructions | Average | Highest | Lowest | Variation | Copy"
+        " | Supervised"
+    )
+    rows = {row[0]: row for row in tables_of(html)[head]}
+    assert rows["jfleg, fluency"] == ["jfleg, fluency"]
+    gleu = scores["gleu"].value
+    assert gleu is not None
+    assert rows["GLEU *"][3] == f"{gleu * 100:.1f}"
+    assert rows["GLEU *"][8] == "62.4"
+    assert rows["SARI *"][3] == f"{scores['sari'].value:.1f}"
+    # The copy follows no instruction.
+    assert "By instruction" not in html

@@ -10,12 +10,13 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QCheckBox, QPlainTextEdit, QWidget
 
 from app import theme
-from app.operations import run_query
+from app.operations import run_job, run_query
 from app.pages.results.pdf import QtPdfPrinter
 from app.strings import say
 from app.widgets.basics import label
 from app.widgets.dialogs import Dialog, choose_new_file
 from app.widgets.inputs import ComboBox, Form
+from core.ports import Cancellation, ProgressCallback, no_progress
 from core.report.html import ReportOptions, print_report, write_report
 from core.storage.workspace import Workspace
 from core.types import Run, System
@@ -108,11 +109,23 @@ def write_report_file(
     from app.operations import session_of
 
     workspace = session_of(owner).workspace
-    run_query(owner, write_any_report, workspace, path, options).success(partial(done, path))
+    job = run_job(
+        owner, say("Report"), write_any_report, workspace, path, options, noun=say("outputs")
+    )
+    job.success(partial(done, path))
 
 
-def write_any_report(workspace: Workspace, path: Path, options: ReportOptions | None = None) -> int:
+def write_any_report(
+    workspace: Workspace,
+    path: Path,
+    options: ReportOptions | None = None,
+    *,
+    progress: ProgressCallback = no_progress,
+    cancel: Cancellation | None = None,
+) -> int:
     """The report as what the file's ending says; returns how many outputs it shows."""
     if path.suffix.casefold() == ".pdf":
-        return print_report(workspace, path, QtPdfPrinter(), options=options)
-    return write_report(workspace, path, options=options)
+        return print_report(
+            workspace, path, QtPdfPrinter(), options=options, progress=progress, cancel=cancel
+        )
+    return write_report(workspace, path, options=options, progress=progress, cancel=cancel)
