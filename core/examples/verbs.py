@@ -62,7 +62,8 @@ def delete_example(tx: Transaction, example_id: str) -> None:
     count = tx.count(Output, "example_id = ?", (example_id,))
     if count:
         raise ConflictError(
-            f"{count} outputs were written for this example.", remedy="Delete those runs first."
+            f"{count} outputs were written for this example.",
+            remedy="It stays, since results rest on it.",
         )
     tx.delete(Example, example_id)
 
