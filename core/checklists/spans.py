@@ -14,6 +14,8 @@ LEAST_SHARED, FEWEST_SHARED = 0.5, 2
 _SHORTEST_FUZZY = 8
 _PIECES = re.compile(r"\s*(?:;|\n|(?<=[.!?])\s)\s*")
 
+_SENTENCE = re.compile(r"\S[^\n]*?(?:[.!?]+[\"'”’)\]]*(?=\s|$)|$)", re.MULTILINE)
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -83,10 +85,11 @@ def best_sentence(text: str, query: str, *, least: float = 0.34) -> Span | None:
 
 
 def nearest_spans(text: str, answer: str) -> list[Span]:
-    """The sentences that a reworded answer is likest, part by part; none where words hardly agree."""
-    from core.nli.support import find_sentences
+    """The sentences that a reworded answer is likest, part by part; none where words hardly agree.
 
-    sentences = find_sentences(text)
+    Sentences are told roughly, since a person's own words are traced while they wait: 'Mr.' ends one.
+    """
+    sentences = [match.span() for match in _SENTENCE.finditer(text)]
     found = [
         _best_of(text, sentences, piece, LEAST_SHARED)
         for piece in _PIECES.split(answer)

@@ -34,7 +34,7 @@ OUTPUT = "# Subjective\n\nThe pain began on Saturday. He takes ramipril 10 mg.\n
 
 
 class EchoModel(FakeGenerator):
-    """Maps every item to the text's first sentence, and judges by words."""
+    """Maps every item to a word that stands in both texts, and judges by words."""
 
     def generate(self, request: GenerationRequest, **kwargs: object) -> Generation:
         prompt = request.messages[-1].content
@@ -42,7 +42,7 @@ class EchoModel(FakeGenerator):
             return Generation(text="{}")
         if prompt.startswith("Item:"):
             return Generation(text="It differs.")
-        return Generation(text="The pain began on Saturday.")
+        return Generation(text="Saturday")
 
     def choose(self, messages: Sequence[Message], options: Sequence[str]) -> Choice:
         text = messages[-1].content
@@ -154,6 +154,7 @@ def test_mapping_and_judging_by_keys(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: view.panel.list.currentIndex().row() == 2)
     qtbot.keyClick(view.output.view, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: view.comparison.output.checklist.state == "done")
+    qtbot.waitUntil(lambda: list(status(page).values()) == ["found"] * 2 + ["nothing"] * 4)
     qtbot.keyClick(view.output.view, Qt.Key.Key_S)
     assert view.side == "reference"
     reference = view.reference.view
@@ -183,7 +184,14 @@ def test_mapping_and_judging_by_keys(window: MainWindow, qtbot: QtBot) -> None:
         )
     )
     assert "F1 0.83" in page.compare.panel.note_label.full_text
-    assert "≠ 1 contradicted" in view.panel.legend.text()
+    assert "≠ 1 contradicted" in view.panel.legend.accessibleName()
+    assert {"✓", "≠"} <= {sign for _, _, signs in view.output.view.signs() for sign in signs}
+    qtbot.keyClick(view.panel.list, Qt.Key.Key_Home)
+    qtbot.keyClick(view.panel.list, Qt.Key.Key_G)
+    assert view.panel.list.currentIndex().row() == 1
+    # A click on a marked place goes to its item.
+    view.output.view.pointed.emit(OUTPUT.index("Saturday"))
+    assert view.panel.list.currentIndex().row() == 0
     view.panel.list.select_row(1)
     assert view.panel.buttons["against"].isChecked()
     qtbot.keyClick(view.panel.list, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)

@@ -320,6 +320,15 @@ def test_the_question_given_back_is_no_answer(case: Case) -> None:
     assert (plan.state, plan.reason) == ("unscored", "The model repeated the question.")
 
 
+def test_a_group_of_nothing_but_na_is_asked_again_item_by_item(case: Case) -> None:
+    nothing = json.dumps({str(number): "N/A" for number in range(1, 6)})
+    mapper = ScriptedMapper(group_answer=nothing, texts={"Drugs": "ramipril 10 mg daily"})
+    checklist = map_with_model(case.workspace, case.output_target, mapper)
+    states = [e.state for e in verbs.entries_of(case.workspace, checklist.id).values()]
+    assert mapper.asked == ["group", "Onset", "Drugs", "Plan", "Family", "Doses"]
+    assert (states.count("filled"), states.count("na")) == (1, 4)
+
+
 def test_what_stands_nowhere_in_the_text_is_no_answer(case: Case) -> None:
     mapper = ScriptedMapper(
         texts={"Drugs": "metformin 850 mg twice", "Onset": "A cough that began three days back."}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.pages.checklists.page import Page as ChecklistsPage
@@ -26,14 +25,13 @@ from core.storage.undo import undoable
 from core.types import Rubric, RubricItem
 from core.types.rubrics import Checklist
 from tests.factories import make_example, make_task
+from tests.journeys.hands import Keyboard
 
-CTRL, ALT, SHIFT, NONE = (
+CTRL, ALT, SHIFT = (
     Qt.KeyboardModifier.ControlModifier,
     Qt.KeyboardModifier.AltModifier,
     Qt.KeyboardModifier.ShiftModifier,
-    Qt.KeyboardModifier.NoModifier,
 )
-_WAIT = 20_000
 
 
 class NoModels:
@@ -64,53 +62,10 @@ def window(qapp: QApplication, qtbot: QtBot, tmp_path: Path) -> Iterator[MainWin
     made.deleteLater()
 
 
-class Keys:
-    """Keys go to whatever window has the focus."""
-
-    def __init__(self, qtbot: QtBot, window: MainWindow) -> None:
-        self._qtbot = qtbot
-        self._window = window
-
-    def press(self, key: Qt.Key, held: Qt.KeyboardModifier = NONE) -> None:
-        QTest.keyClick(self._target(), key, held)
-
-    def type(self, text: str) -> None:
-        for letter in text:
-            QTest.keyClick(self._target(), letter)
-
-    def wait(self, condition: Callable[[], object]) -> None:
-        self._qtbot.waitUntil(lambda: bool(condition()), timeout=_WAIT)
-
-    def dialog(self, kind: type) -> object:
-        """The dialog at the front, once it is there and has the keyboard."""
-        self.wait(lambda: isinstance(QApplication.activeWindow(), kind))
-        return QApplication.activeWindow()
-
-    def tab_to(self, name: str) -> None:
-        """Tab until a control of that name has the keyboard."""
-        for _ in range(120):
-            focus = QApplication.focusWidget()
-            words = focus.text() if isinstance(focus, QAbstractButton) else ""
-            if focus is not None and name in (focus.accessibleName(), words):
-                return
-            self.press(Qt.Key.Key_Tab)
-        raise AssertionError(f"Tab does not lead to '{name}'")
-
-    def _target(self) -> object:
-        def is_there() -> bool:
-            # Without a desktop nobody activates the window below a closed dialog.
-            if QGuiApplication.focusWindow() is None:
-                (QApplication.activeModalWidget() or self._window).activateWindow()
-            return QGuiApplication.focusWindow() is not None
-
-        self.wait(is_there)
-        return QGuiApplication.focusWindow()
-
-
 def test_sixty_items_without_a_mouse(window: MainWindow, qtbot: QtBot) -> None:
-    keys = Keys(qtbot, window)
+    keys = Keyboard(qtbot)
     workspace = window.session.workspace
-    keys.press(Qt.Key.Key_2, CTRL)
+    keys.key(Qt.Key.Key_2, CTRL)
     page = window.work.page("rubrics")
     assert isinstance(page, RubricsPage)
     keys.wait(lambda: page.is_empty_shown)
@@ -122,46 +77,48 @@ def test_sixty_items_without_a_mouse(window: MainWindow, qtbot: QtBot) -> None:
 
     # Three by hand, 57 from a list.
     for number in range(1, 4):
-        keys.press(Qt.Key.Key_N, CTRL)
+        keys.key(Qt.Key.Key_N, CTRL)
         keys.wait(lambda n=number: page.editor.title.hasFocus() and len(page.model.items) == n)
         keys.type(f"Own {number}")
-        keys.press(Qt.Key.Key_Return, CTRL)
+        keys.key(Qt.Key.Key_Return, CTRL)
         keys.wait(lambda n=number: f"Own {n}" in titles() and page.list.hasFocus())
     QGuiApplication.clipboard().setText(
         "\n".join(f"{n}. Pasted {n}: what number {n} says" for n in range(4, 61))
     )
-    keys.press(Qt.Key.Key_V, CTRL | SHIFT)
-    keys.dialog(PasteDialog)
-    keys.tab_to("Add items")
-    keys.press(Qt.Key.Key_Return)
+    keys.key(Qt.Key.Key_V, CTRL | SHIFT)
+    keys.wait(lambda: isinstance(QApplication.activeModalWidget(), PasteDialog))
+    keys.press("Add items")
     keys.wait(lambda: len(page.model.items) == 60)
     keys.wait(lambda: QApplication.activeModalWidget() is None)
     written = titles()
     assert written == [f"Own {n}" for n in (1, 2, 3)] + [f"Pasted {n}" for n in range(4, 61)]
     # Reorder: the last item goes up by two, and two items together down by one.
     page.list.setFocus()
-    keys.press(Qt.Key.Key_End)
+    keys.key(Qt.Key.Key_End)
     for _ in range(2):
         before = titles()
-        keys.press(Qt.Key.Key_Up, ALT)
+        keys.key(Qt.Key.Key_Up, ALT)
         keys.wait(lambda b=before: titles() != b)
         keys.wait(lambda: [item.title for item in page.model.items] == titles())
     assert titles()[-3:] == ["Pasted 60", "Pasted 58", "Pasted 59"]
-    keys.press(Qt.Key.Key_Home)
-    keys.press(Qt.Key.Key_Down, SHIFT)
-    keys.press(Qt.Key.Key_Down, ALT)
+    keys.key(Qt.Key.Key_Home)
+    keys.key(Qt.Key.Key_Down, SHIFT)
+    keys.key(Qt.Key.Key_Down, ALT)
     keys.wait(lambda: titles()[:3] == ["Own 3", "Own 1", "Own 2"])
-    keys.press(Qt.Key.Key_K, CTRL | SHIFT)
+    # Both are still chosen where they went, so that one can go on moving them.
+    keys.wait(lambda: [item.title for item in page.model.items] == titles())
+    assert len(page.list.selected_ids) == 2
+    keys.key(Qt.Key.Key_K, CTRL | SHIFT)
     keys.wait(lambda: len(rubric_versions(workspace, rubric.id)) == 1)
     assert len(rubric_versions(workspace, rubric.id)[0].items) == 60
     apply_rubric(keys, window, workspace)
     # All of it is undone, one deed after the other.
     person = window.session.person_id
-    keys.press(Qt.Key.Key_2, CTRL)
+    keys.key(Qt.Key.Key_2, CTRL)
     deeds = 0
     while undoable(workspace, person) is not None:
         last = undoable(workspace, person)
-        keys.press(Qt.Key.Key_Z, CTRL)
+        keys.key(Qt.Key.Key_Z, CTRL)
         keys.wait(lambda was=last: undoable(workspace, person) != was)
         deeds += 1
         assert deeds < 60
@@ -169,46 +126,42 @@ def test_sixty_items_without_a_mouse(window: MainWindow, qtbot: QtBot) -> None:
     assert workspace.count(Checklist) == 0
 
 
-def write_rubric(keys: Keys, page: RubricsPage, workspace: Workspace) -> None:
+def write_rubric(keys: Keyboard, page: RubricsPage, workspace: Workspace) -> None:
     """Begin an empty rubric from the empty page's first button."""
-    keys.tab_to("New rubric")
-    keys.press(Qt.Key.Key_Space)
-    dialog = keys.dialog(NewRubricDialog)
-    assert isinstance(dialog, NewRubricDialog)
-    keys.wait(dialog.make.isEnabled)
-    keys.tab_to("Title")
+    keys.press("New rubric")
+    keys.wait(lambda: isinstance(QApplication.activeModalWidget(), NewRubricDialog))
+    keys.reach("Title")
     keys.type("Sixty")
-    keys.tab_to("Add rubric")
-    keys.press(Qt.Key.Key_Return)
+    keys.press("Add rubric")
     keys.wait(lambda: workspace.count(Rubric) == 1)
     keys.wait(lambda: page.studio is not None and not page.is_empty_shown)
 
 
-def apply_rubric(keys: Keys, window: MainWindow, workspace: Workspace) -> None:
+def apply_rubric(keys: Keyboard, window: MainWindow, workspace: Workspace) -> None:
     """Map the reference: one item from a selection, two from words, the rest N/A at once."""
-    keys.press(Qt.Key.Key_9, CTRL)
+    keys.key(Qt.Key.Key_F8)
     page = window.work.page("checklists")
     assert isinstance(page, ChecklistsPage)
     view = page.compare
     keys.wait(lambda: len(view.panel.model.rows) == 60)
     view.activate("reference")
-    keys.press(Qt.Key.Key_S)
+    keys.key(Qt.Key.Key_S)
     keys.wait(view.reference.view.hasFocus)
-    keys.press(Qt.Key.Key_Home, CTRL)
-    keys.press(Qt.Key.Key_Down)
-    keys.press(Qt.Key.Key_Home)
-    keys.press(Qt.Key.Key_End, SHIFT)
+    keys.key(Qt.Key.Key_Home, CTRL)
+    keys.key(Qt.Key.Key_Down)
+    keys.key(Qt.Key.Key_Home)
+    keys.key(Qt.Key.Key_End, SHIFT)
     keys.wait(lambda: view.reference.view.selection() is not None)
-    keys.press(Qt.Key.Key_F)
+    keys.key(Qt.Key.Key_F)
     keys.wait(lambda: workspace.count(Checklist) == 1)
     checklist = workspace.find(Checklist)[0]
     keys.wait(lambda: view.panel.list.currentIndex().row() == 1)
     keys.wait(
         lambda: view.comparison is not None and view.comparison.reference.checklist is not None
     )
-    keys.press(Qt.Key.Key_N)
+    keys.key(Qt.Key.Key_N)
     keys.wait(lambda: len(entries_of(workspace, checklist.id)) == 2)
-    keys.press(Qt.Key.Key_Return, CTRL)
+    keys.key(Qt.Key.Key_Return, CTRL)
     keys.wait(lambda: len(entries_of(workspace, checklist.id)) == 60)
     states = [entry.state for entry in entries_of(workspace, checklist.id).values()]
     assert (states.count("filled"), states.count("na")) == (1, 59)
