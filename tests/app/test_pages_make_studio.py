@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.pages.drafts.page import Page
 from app.pages.drafts.studio import Studio
+from app.pages.drafts.studio_support import _begin_before
 from app.pages.drafts.tracked_editor import LongEditor
 from app.windows.main import MainWindow
 from core.editing.tracked import edit
@@ -75,6 +76,16 @@ def test_typing_in_a_megabyte_does_not_lag(
     qtbot.waitUntil(lambda: studio.saver.words().startswith("Saved on disk"), timeout=8000)
     state = load_post_edit(studio.session.workspace, studio.post_edit_id)
     assert state.texts[-1] == editor.tracked
+
+
+def test_what_is_judged_of_a_long_text_begins_at_a_line_or_a_sentence() -> None:
+    line = "A line of forty characters stands here..\n"
+    assert _begin_before(line * 1000, 20_000) % len(line) == 0
+    paragraph = "One sentence that has some fifty characters in it. " * 1000
+    begin = _begin_before(paragraph, 30_000)
+    assert 29_000 < begin <= 30_000 and paragraph[begin - 2 : begin] == ". "
+    assert _begin_before("x" * 50_000, 30_000) == 24_000
+    assert _begin_before(paragraph, 0) == 0
 
 
 def test_what_another_wrote_is_shown_and_not_overwritten(

@@ -19,26 +19,21 @@ from app import theme
 from app.operations import run_query, run_verb
 from app.pages.drafts.assist import PassageDialog
 from app.pages.drafts.positions import LONGEST
-from app.pages.drafts.side_tabs import TOKENS
 from app.pages.drafts.studio_model import ModelWork
-from app.pages.drafts.studio_view import StudioView
+from app.pages.drafts.studio_support import SupportWork
 from app.pages.drafts.tracked_editor import (
-    LONG,
     LongEditor,
-    SupportMark,
     TrackedEditor,
     make_editor,
 )
-from app.pages.drafts.work import StudioFacts, SupportAnswer, judge_support, read_studio
+from app.pages.drafts.work import StudioFacts, SupportAnswer, read_studio
 from app.session import Session
 from app.strings import count_of, say
 from app.widgets.basics import clear_layout, label
 from app.widgets.editors import Saver
-from app.widgets.reader import Mark
 from core.changes import Changes, Outcome
 from core.documents.text import flow_lines
 from core.errors import ConflictError, NotFoundError
-from core.examples.grounding import Grounded
 from core.examples.post_edit import (
     PostEditState,
     SectionEdit,
@@ -56,8 +51,6 @@ _SUPPORT_MILLISECONDS = 900
 _CHANGES_MILLISECONDS = 250
 #: Longer than this between two keys was a break.
 _BREAK_SECONDS = 120.0
-#: Of a very long section so much around the writing mark is judged.
-_JUDGED = 12_000
 
 
 class _Head:
@@ -67,7 +60,7 @@ class _Head:
         self.value = value
 
 
-class Studio(StudioView, ModelWork):
+class Studio(SupportWork, ModelWork):
     """Edits one draft. ``left`` asks for the drafts again, ``saved`` carries the example's id."""
 
     left = Signal()
@@ -425,84 +418,6 @@ class Studio(StudioView, ModelWork):
         self.tabs.setTabText(
             self.tabs.indexOf(self.changes), say("Changes ({count})", count=len(found))
         )
-
-    def _judge(self, *, whole: bool = False) -> None:
-        """Judge the text as it stands: of a long section first the part around the writing mark, then
-        the whole; of a very long one that part alone."""
-        if self._state is None or not self.isVisible():
-            return
-        self._judging.cancel()
-        self._judging = Cancellation()
-        self._generation += 1
-        texts, offsets, more = [], [], False
-        for editor in self._editors:
-            text = editor.tracked.current
-            start = 0
-            if len(text) > LONG or (len(text) > 2 * _JUDGED and not whole):
-                more |= len(text) <= LONG
-                start = text.rfind("\n", 0, max(0, editor.place - _JUDGED // 2)) + 1
-                text = text[start : start + _JUDGED]
-            texts.append(text)
-            offsets.append(start)
-        run_query(
-            self,
-            judge_support,
-            self.session.models,
-            texts,
-            self._state.request.evidence,
-            self._judging,
-            self._field,
-        ).success(partial(self._take_support, self._generation, offsets, more)).failure(
-            self._ignore
-        )
-
-    def _take_support(
-        self, generation: int, offsets: list[int], more: bool, answer: SupportAnswer
-    ) -> None:
-        if generation != self._generation or self._support_timer.isActive():
-            return
-        self._answer, self._offsets = answer, offsets
-        for editor, claims, offset in zip(self._editors, answer.sections, offsets, strict=True):
-            editor.set_support(
-                [SupportMark(c.start + offset, c.end + offset, TOKENS[c.verdict]) for c in claims]
-            )
-        self.support.show_answer(answer.sections, answer.by_words)
-        if self._editors and self._editors[self._focused].hasFocus():
-            self._on_moved(self._focused)
-        if more:
-            self._judge(whole=True)
-
-    def _ignore(self, error: BaseException) -> None:
-        """A judgement that was overtaken by typing is no fault."""
-
-    def _show_claim(self, claim: Grounded) -> None:
-        """Bring the passage of a sentence into view, with its window marked."""
-        shown = (claim.passage, claim.window_start, claim.window_end)
-        if shown == self._shown_window:
-            return
-        self._shown_window = shown
-        if claim.passage < 0 or claim.window_start == claim.window_end:
-            self.evidence.set_marks([])
-            return
-        self._evidence_place = claim.passage
-        self.evidence.set_marks([Mark(claim.passage, claim.window_start, claim.window_end)])
-        cursor = self.evidence.textCursor()
-        cursor.setPosition(self.evidence.position_of(claim.passage, claim.window_end))
-        self.evidence.setTextCursor(cursor)
-        cursor.setPosition(self.evidence.position_of(claim.passage, claim.window_start))
-        self.evidence.setTextCursor(cursor)
-        self.evidence.ensureCursorVisible()
-
-    def _go_to_claim(self, section: int, number: int) -> None:
-        claim = self._answer.sections[section][number]
-        editor = self._editors[section]
-        for start, end, _token, mark in editor.support_marks:
-            if mark == number:
-                editor.select(start, end)
-                break
-        editor.setFocus(Qt.FocusReason.OtherFocusReason)
-        self._reveal(editor)
-        self._show_claim(claim)
 
     def _go_to_change(self, section: int, change: str) -> None:
         editor = self._editors[section]

@@ -18,7 +18,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app import theme
-from app.pages.drafts.tracking import SupportMark, Tracking
+from app.pages.drafts.support_bars import SupportMark
+from app.pages.drafts.tracking import Tracking
 from app.pages.drafts.tracking_keys import TrackingKeys
 from app.widgets.reader import ReadingText
 
