@@ -208,15 +208,9 @@ class ProseEditor(ReadingText):
         return QSize(160, line * min(self._lines, 2) + 2 * theme.L)
 
     def event(self, event: QEvent) -> bool:
-        # When the field has nothing left to undo, the key is the workspace's.
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            keys = QKeySequence.StandardKey
-            spent = (event.matches(keys.Undo) and not self.document().isUndoAvailable()) or (
-                event.matches(keys.Redo) and not self.document().isRedoAvailable()
-            )
-            if spent:
-                event.ignore()
-                return False
+        document = self.document()
+        if _leaves_undo(event, document.isUndoAvailable(), document.isRedoAvailable()):
+            return False
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -248,13 +242,8 @@ class LineEditor(QLineEdit):
         self.edited.emit()
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            keys = QKeySequence.StandardKey
-            if (event.matches(keys.Undo) and not self.isUndoAvailable()) or (
-                event.matches(keys.Redo) and not self.isRedoAvailable()
-            ):
-                event.ignore()
-                return False
+        if _leaves_undo(event, self.isUndoAvailable(), self.isRedoAvailable()):
+            return False
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -262,6 +251,19 @@ class LineEditor(QLineEdit):
             leave(self)
             return
         super().keyPressEvent(event)
+
+
+def _leaves_undo(event: QEvent, can_undo: bool, can_redo: bool) -> bool:
+    """When a field has nothing left to undo, the key is the workspace's."""
+    if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+        return False
+    keys = QKeySequence.StandardKey
+    spent = (event.matches(keys.Undo) and not can_undo) or (
+        event.matches(keys.Redo) and not can_redo
+    )
+    if spent:
+        event.ignore()
+    return spent
 
 
 def leave(field: QWidget) -> None:

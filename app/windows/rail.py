@@ -37,14 +37,14 @@ class Rail(QFrame):
         scroller = Scroller()
         box = scroller.box
         box.setContentsMargins(theme.S, theme.S, theme.S, theme.S)
-        box.setSpacing(2)
+        box.setSpacing(0)
         group = ""
         for entry in PAGES:
             if entry.group != group:
                 group = entry.group
-                box.addSpacing(theme.S)
+                box.addSpacing(theme.XS)
                 heading = label(group.upper(), "overline")
-                heading.setContentsMargins(theme.M, theme.S, 0, 2)
+                heading.setContentsMargins(theme.M, theme.XS, 0, 2)
                 heading.setAccessibleName(group)
                 box.addWidget(heading)
                 self._headings.append(heading)

@@ -30,21 +30,27 @@ _LIVE = """review_item v JOIN output o ON o.id = v.output_id AND o.deleted = 0
 
 
 @dataclass(frozen=True, slots=True)
-class QueueCounts:
-    """How many items are in which state: one person's, and everybody's together."""
+class OwnCounts:
+    """How many of one person's items are in which state, and whether they work blind."""
 
     mine: Mapping[str, int] = field(default_factory=dict)
-    team: Mapping[str, int] = field(default_factory=dict)
     blind: bool = False
 
     @property
     def open(self) -> int:
-        """Mine that wait."""
+        """Those that wait."""
         return self.mine.get("pending", 0) + self.mine.get("draft", 0)
 
     @property
     def total(self) -> int:
         return sum(self.mine.values())
+
+
+@dataclass(frozen=True, slots=True)
+class QueueCounts(OwnCounts):
+    """Outputs to rate; ``team`` is everybody's together."""
+
+    team: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +105,7 @@ def count_queue(reads: Reads, person_id: str) -> QueueCounts:
         team[row["state"]] += row["n"]
         if row["mine"]:
             mine[row["state"]] += row["n"]
-    return QueueCounts(mine, team, is_blind(reads, person_id))
+    return QueueCounts(mine, is_blind(reads, person_id), team)
 
 
 def queue_ids(reads: Reads, person_id: str) -> list[tuple[str, str]]:

@@ -6,9 +6,9 @@ Nothing read here names a system, a model, a run or another person: what the pag
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from app.pages.review.items import pick_item
+from app.pages.review.items import OwnCounts, pick_item
 from core.ids import new_id
 from core.review.blinding import is_blind
 from core.review.pairs import preference_of
@@ -23,23 +23,13 @@ from core.types.evaluation import PairItem, RubricTick, Tick
 
 
 @dataclass(frozen=True, slots=True)
-class PairCounts:
-    """How many pairs are in which state: mine, and everybody's together."""
+class PairCounts(OwnCounts):
+    """Pairs to compare; ``team`` is everybody's together."""
 
-    mine: Mapping[str, int] = field(default_factory=dict)
     team_done: int = 0
     team: int = 0
     #: Pairs of outputs of the same example that could be compared.
     possible: int = 0
-    blind: bool = False
-
-    @property
-    def open(self) -> int:
-        return self.mine.get("pending", 0) + self.mine.get("draft", 0)
-
-    @property
-    def total(self) -> int:
-        return sum(self.mine.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +69,13 @@ def count_pairs(reads: Reads, person_id: str) -> PairCounts:
         "SELECT coalesce(sum(n * (n - 1) / 2), 0) FROM (SELECT count(*) AS n FROM output o"
         f" WHERE o.state = 'done' AND o.deleted = 0 AND {REVIEWED} GROUP BY o.example_id)"
     )
-    return PairCounts(mine, team["done"], team["n"], int(possible or 0), is_blind(reads, person_id))
+    return PairCounts(
+        mine,
+        is_blind(reads, person_id),
+        team_done=team["done"],
+        team=team["n"],
+        possible=int(possible or 0),
+    )
 
 
 def pair_ids(reads: Reads, person_id: str) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from app.pages.review.items import OwnCounts
 from core.storage.workspace import Workspace
 from core.types import Task
 
@@ -32,19 +33,8 @@ class View(Protocol):
     def task(self) -> Task: ...
 
 
-class Counts(Protocol):
-    """How many items a person has, how many of them wait, and whether they work blind."""
-
-    @property
-    def open(self) -> int: ...
-    @property
-    def total(self) -> int: ...
-    @property
-    def blind(self) -> bool: ...
-
-
 V = TypeVar("V", bound=View)
-C = TypeVar("C", bound=Counts)
+C = TypeVar("C", bound=OwnCounts)
 
 
 @dataclass(frozen=True, slots=True)
