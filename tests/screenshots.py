@@ -161,7 +161,8 @@ def fill_checklists(workspace: Workspace, person: str) -> None:
     ids = []
     for output_id, left_out in (("", 4), (output.id, 3)):
         target = Target(rubric.id, example.id, output_id)
-        spans = find_sentences(text_of(workspace, target))
+        text = text_of(workspace, target)
+        spans = [(a, b) for a, b in find_sentences(text) if not text.startswith("#", a)]
         checklist = workspace.transact_job("Map", person, start_checklist, target).value
         for number, item in enumerate(items):
             if number != left_out and number < len(spans):

@@ -345,8 +345,14 @@ def _clear(args: argparse.Namespace) -> int:
             samples = samples_of(workspace, rubric.id, judge, run_id=run_id)
             missing = missing_outputs(workspace, rubric.id, run_id) if run_id else 0
             score = task_score(samples, judge, missing)
-            value |= {"clear": score.as_line()}
+            void = sum(sample.is_void for sample in samples)
+            value |= {"clear": score.as_line(), "nothing_found": void}
             text += "\n" + _score_words(score.value, score.components, score.unscored)
+            if void:
+                text += (
+                    f"\nOn {void} of {len(samples)} texts neither side has anything on any item, which"
+                    " CLEAR counts as all right: look whether the model is fit for mapping."
+                )
     print_result(args, value, text)
     return 0 if job.state == "done" else 1
 

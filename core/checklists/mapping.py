@@ -52,8 +52,6 @@ GROUP_PROMPT, ITEM_PROMPT, PICK_PROMPT = "clear_map", "clear_map_one", "clear_pi
 LARGEST_GROUP = 8
 _TOKENS_AN_ITEM, _TOKENS_ONE = 90, 220
 _NA = "N/A"
-#: Items of which all may be N/A in one answer without their being asked again.
-_FEW = 2
 #: Share of an answer's words that are not the question's, up to which it only repeats it.
 _NEW_WORDS = 0.2
 _LITTLE = frozenset(
@@ -271,7 +269,7 @@ class _Asker:
             # One by one it will be seen which item is to blame.
             return []
         found = read_group_answer(answer[0], len(group))
-        if len(group) > _FEW and all(map(_says_na, found.values())):
+        if all(map(_says_na, found.values())):
             # A model that has lost its way answers so, too: item by item it is seen which it was.
             return []
         # What is unusable, even in well-formed JSON, is asked again by itself.

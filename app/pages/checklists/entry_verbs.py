@@ -58,8 +58,13 @@ def run_checks(
     progress: ProgressCallback,
     cancel: Cancellation,
 ) -> tuple[list[EntryCheck], CoverageCheck]:
-    """Both checks of a checklist; with ``models`` the default one also looks for items missed."""
-    checks = check_and_keep(workspace, checklist_id, person=person_id, cancel=cancel)
+    """Both checks of a checklist.
+
+    With ``models`` the default entailment model also looks whether reworded entries are in the text, and
+    the default language model for items that may have been missed.
+    """
+    entailment = models.entailment() if models is not None else None
+    checks = check_and_keep(workspace, checklist_id, entailment, person=person_id, cancel=cancel)
     generator = models.generator() if models is not None else None
     coverage = check_coverage(workspace, checklist_id, generator, progress=progress, cancel=cancel)
     return checks, coverage
@@ -70,11 +75,22 @@ def describe_checks(checks: list[EntryCheck], coverage: CoverageCheck) -> str:
     lost = [check.item.title for check in checks if check.support == "not found"]
     other = [f"{check.item.title}: {check.differences[0]}" for check in checks if check.differences]
     parts = []
+    entailed = [
+        check.item.title
+        for check in checks
+        if check.support == "supported" and check.probability is not None
+    ]
     if lost:
         titles = "; ".join(lost[:_MOST_NAMED])
-        parts.append(say("Not word for word in the text: {titles}.", titles=titles))
+        # Without a model nothing but the words themselves has been looked at.
+        asked = any(check.probability is not None for check in checks)
+        words = say("Not found in the text") if asked else say("Not word for word in the text")
+        parts.append(f"{words}: {titles}.")
     else:
         parts.append(say("Every entry is in the text."))
+    if entailed:
+        titles = "; ".join(entailed[:_MOST_NAMED])
+        parts.append(say("In other words in the text: {titles}.", titles=titles))
     if other:
         words = "; ".join(other[:_MOST_DIFFERENCES])
         parts.append(say("Otherwise in the text: {words}.", words=words))

@@ -159,7 +159,11 @@ class Page(BasePage):
                 (say("Next item that is not right"), view.next_fault, "fault"),
                 (say("Finish the checklist"), view.finish, "finish"),
                 (say("Check the checklist against its text"), view.check, "check"),
-                (say("Look for missed items with the model"), view.check_with_model, ""),
+                (
+                    say("Check with models: reworded entries, missed items"),
+                    view.check_with_model,
+                    "",
+                ),
                 (say("Next text"), self.next_text, "next-text"),
                 (say("Next text on which judges differ"), self.next_disputed, ""),
                 (say("Draw outputs for checking"), self.trust.draw, ""),

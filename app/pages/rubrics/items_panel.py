@@ -42,6 +42,8 @@ class ItemsPanel(Card):
     said = Signal(str)
     #: The id of an item that was made to be written next.
     added = Signal(str)
+    #: Models or skills are asked for: 'overlaps' or 'skills'.
+    asked = Signal(str)
 
     def __init__(
         self, session: Session, flush: Callable[[], object], cursor: Callable[[], int]
@@ -80,9 +82,12 @@ class ItemsPanel(Card):
             ("chevron-up", say("Move up"), "rubrics.up", self.move_up),
             ("chevron-down", say("Move down"), "rubrics.down", self.move_down),
             ("trash", say("Delete the items"), "rubrics.delete", self.delete_items),
+            ("compare", say("Find overlapping items"), "", self._ask_overlaps),
+            ("spark", say("Skills of the item"), "rubrics.skills", self._ask_skills),
         ):
             button = IconButton(icon, text)
-            button.setToolTip(f"{text} ({keys.hint(action)})")
+            hint = keys.hint(action) if action else ""
+            button.setToolTip(f"{text} ({hint})" if hint else text)
             button.clicked.connect(slot)
             self.buttons.append(button)
         self.add(row(*self.buttons, None, spacing=theme.XS))
@@ -197,6 +202,14 @@ class ItemsPanel(Card):
             run_verb(self, say("Delete {words}", words=words), delete_rubric_items, ids)
 
     # -- inside --------------------------------------------------------------------------
+
+    @Slot()
+    def _ask_skills(self) -> None:
+        self.asked.emit("skills")
+
+    @Slot()
+    def _ask_overlaps(self) -> None:
+        self.asked.emit("overlaps")
 
     def _move(self, by: int) -> None:
         ids = self.list.selected_ids

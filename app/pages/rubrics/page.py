@@ -302,6 +302,7 @@ class Page(BasePage):
         self.panel = ItemsPanel(self.session, self.saver.flush, self._cursor)
         self.panel.said.connect(self.said)
         self.panel.added.connect(self._on_added)
+        self.panel.asked.connect(self._on_asked)
         self.model, self.list = self.panel.model, self.panel.list
         self.list.current_changed.connect(self._on_item)
         self.list.edit_asked.connect(self.edit_item)
@@ -419,6 +420,13 @@ class Page(BasePage):
         self._wanted = rubric_id
         self.listing.model.reload()
         self.show_empty(None)
+
+    @Slot(str)
+    def _on_asked(self, what: str) -> None:
+        if what == "overlaps":
+            self.find_overlaps()
+        else:
+            self.tag_skills()
 
     @Slot(str)
     def _on_added(self, item_id: str) -> None:
