@@ -78,7 +78,7 @@ def test_from_welcome_to_results_and_back(
     assert workspace.encrypted
 
     # The published sample.
-    hands.go("Examples", Qt.Key.Key_3)
+    hands.go("Examples", Qt.Key.Key_6)
     hands.press("Import examples")
     hands.press("Choose a file")
     hands.wait(lambda: isinstance(QApplication.activeModalWidget(), QFileDialog))
@@ -88,7 +88,7 @@ def test_from_welcome_to_results_and_back(
     hands.wait(lambda: workspace.count(Example) == 20)
 
     # A system, and a run of two examples on the default model.
-    hands.go("Runs", Qt.Key.Key_4)
+    hands.go("Runs", Qt.Key.Key_7)
     hands.press("Start a run")
     hands.press("New system …")
     hands.fill("Longest output", "40")
@@ -100,8 +100,8 @@ def test_from_welcome_to_results_and_back(
     hands.wait(lambda: not session.jobs.long_jobs, _PATIENCE)
 
     # Both rated by keys: five numbers, Enter, and the next stands there.
-    hands.go("Review", Qt.Key.Key_5)
-    page = window.work.current_page
+    hands.go("Review", Qt.Key.Key_8)
+    page = window.work.current_page.rating
     for number, grades in enumerate(("43215", "55443")):
         hands.wait(lambda: page.item_id and not page.ratings.values)
         hands.type(grades)
@@ -112,13 +112,13 @@ def test_from_welcome_to_results_and_back(
     assert sorted(r.value for r in ratings) == sorted(map(int, "4321555443"))
 
     # The results show what was rated: the means of the five axes.
-    hands.go("Results", Qt.Key.Key_6)
+    hands.go("Results", Qt.Key.Key_9)
     page = window.work.current_page
     hands.wait(lambda: "4.50" in _words(page))
     assert {"4.50", "4.00", "2.50", "1.50", "3.00"} <= _words(page)
 
     # A third is being written when the window is closed.
-    hands.go("Runs", Qt.Key.Key_4)
+    hands.go("Runs", Qt.Key.Key_7)
     hands.press("New run")
     hands.fill("At most", "3")
     hands.press("Start")
