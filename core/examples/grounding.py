@@ -22,10 +22,9 @@ from core.types.documents import Evidence
 
 Basis = Literal["entailment", "words"]
 
-#: Share of a sentence's content words from which another sentence speaks of the same.
-_SAME_MATTER = 0.6
-#: And from which it can be compared at all: numbers of another matter are no difference.
-_LIKE_MATTER = 0.35
+#: Share of a sentence's words from which another sentence is compared with it: numbers of another
+#: matter are no difference.
+_LIKE_MATTER = 0.3
 #: Share of a sentence's content words in a window from which, without a model, it counts as found.
 WORD_THRESHOLD = 0.7
 
@@ -135,12 +134,10 @@ def _place(
         return Grounded(start, end, sentence, told.verdict, told.support, told.basis, -1, 0, 0, ())
     differences: tuple[Difference, ...] = ()
     like = found.close[0] if found.close and found.said is None else None
-    if like is not None and like[2] >= _SAME_MATTER:
-        # Some passage says nearly the same: what it has otherwise is what wants a look.
+    if like is not None and like[2] >= _LIKE_MATTER:
         differences = _not_beside(_differences(sentence, like[1]), like[0])
+        # Where some passage has it otherwise, that is the one to look at.
         best = like[0] if differences else best
-    elif like is not None and like[2] >= _LIKE_MATTER:
-        differences = _differences(sentence, best.text)
     first, last = find_place(sentence, best, passages[best.passage])
     return Grounded(
         start, end, sentence, told.verdict, told.support, told.basis, best.passage, first, last,

@@ -90,7 +90,8 @@ def _closest(
     sentence: str, found: Sequence[tuple[Window, float]]
 ) -> list[tuple[Window, str, float]]:
     """(window, sentence, share of words) of the sentences that share most words with another."""
-    words = _content(sentence)
+    # Numbers are what may differ in sentences that speak of the same.
+    words = {word for word in _content(sentence) if not word[0].isdigit()}
     if not words:
         return []
     scored = [
