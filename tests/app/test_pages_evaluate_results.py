@@ -24,6 +24,7 @@ from app.pages.results.table import SPLITS
 from app.pages.review.adjudicate import AdjudicateDialog
 from app.pages.runs.bench_dialog import BenchDialog
 from app.pages.runs.experiment_dialog import ExperimentDialog
+from app.pages.runs.experiment_view import ExperimentView
 from app.pages.runs.import_dialog import ImportOutputsDialog, SkippedDialog, report_words
 from app.pages.runs.judge_dialog import JudgeDialog
 from app.widgets.inputs import ComboBox
@@ -340,6 +341,24 @@ def test_an_experiment_is_planned_and_run(window: MainWindow, qtbot: QtBot) -> N
     qtbot.waitUntil(lambda: workspace.count(Experiment) == 1)
     qtbot.waitUntil(lambda: workspace.count(Output, "state = 'done'") == 8, timeout=15_000)
     qtbot.waitUntil(lambda: not page.runner.run_id)
+    # Seen again as a matrix, from any of its runs.
+    qtbot.waitUntil(page.detail.experiment_button.isVisible)
+    page.detail.experiment_button.click()
+    qtbot.waitUntil(lambda: find_dialog(ExperimentView) is not None)
+    matrix = find_dialog(ExperimentView)
+    assert isinstance(matrix, ExperimentView)
+    qtbot.waitUntil(lambda: matrix.table is not None)
+    titles = [column.title for column in matrix.table.rows.columns]
+    assert titles == ["System", "the whole document at once", "section by section"]
+    assert [row[1:] for row in matrix.table.rows.rows] == [("1 of 1", "1 of 1")] * 2
+    assert "are cut at the end" in matrix.facts.text()
+    assert not matrix.resume_button.isEnabled()
+    assert not matrix.retry_button.isEnabled()
+    matrix.table.setCurrentIndex(matrix.table.rows.index(1, 2))
+    qtbot.keyClick(matrix.table, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: "section by section" in page.detail.facts_label.text())
+    names = {str(page.model.index(row, 0).data()) for row in range(page.model.rowCount())}
+    assert any(name.endswith(" · section by section") for name in names)
 
 
 def test_judges_are_chosen_and_asked(window: MainWindow, qtbot: QtBot) -> None:

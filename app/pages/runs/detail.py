@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QProgressBar, QSplitter, Q
 
 from app import theme
 from app.operations import run_query
+from app.pages.runs.prompt_words import prompt_words
 from app.pages.runs.runner import Runner, partial_text
 from app.session import Session
 from app.strings import count_of, format_duration, format_number, say
@@ -130,6 +131,7 @@ class RunDetail(Card):
     resume_asked = Signal()
     retry_asked = Signal()
     score_asked = Signal()
+    experiment_asked = Signal()
 
     def __init__(self, session: Session, runner: Runner) -> None:
         super().__init__()
@@ -200,6 +202,7 @@ class RunDetail(Card):
         for text in (self.name_label, self.state_label, self.facts_label, self.counts_label):
             text.setText("")
         for button in (
+            self.experiment_button,
             self.stop_button,
             self.resume_button,
             self.retry_button,
@@ -241,6 +244,7 @@ class RunDetail(Card):
         if runner.is_scoring(facts.run.id):
             counts += " · " + say("Scoring …")
         self.counts_label.setText(counts)
+        self.experiment_button.setVisible(bool(facts.run.signature.get("experiment")))
         self.stop_button.setVisible(active or waiting)
         self.stop_button.setEnabled(not runner.stopping)
         idle = not active and not waiting
@@ -273,6 +277,9 @@ class RunDetail(Card):
         self.resume_button = Button(say("Resume"), icon="runs")
         self.retry_button = Button(say("Try failed ones again"), icon="refresh")
         self.score_button = Button(say("Score"), icon="results")
+        self.experiment_button = Button(say("Experiment"), icon="columns")
+        self.experiment_button.setToolTip(say("All runs of the experiment this one belongs to"))
+        self.experiment_button.clicked.connect(self.experiment_asked)
         self.stop_button.clicked.connect(self.stop_asked)
         self.resume_button.clicked.connect(self.resume_asked)
         self.retry_button.clicked.connect(self.retry_asked)
@@ -288,6 +295,7 @@ class RunDetail(Card):
         buttons.setSpacing(theme.S)
         buttons.addWidget(self.counts_label, 1)
         for button in (
+            self.experiment_button,
             self.stop_button,
             self.resume_button,
             self.retry_button,
@@ -395,7 +403,7 @@ def _describe(facts: RunFacts) -> str:
     ]
     prompt = facts.run.signature.get("instruction") or facts.run.signature.get("prompt")
     if prompt:
-        parts.append(say("prompt '{name}'", name=prompt))
+        parts.append(say("prompt '{name}'", name=prompt_words(str(prompt))))
     policy = {
         "truncate": say("long inputs cut"),
         "parts": say("long inputs in parts"),

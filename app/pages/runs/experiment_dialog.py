@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QWidget
 from app import theme
 from app.operations import run_query
 from app.pages.runs.bench_dialog import BenchDialog
+from app.pages.runs.prompt_words import prompt_words
 from app.strings import count_of, format_duration, say
 from app.widgets.basics import Scroller, label
 from app.widgets.dialogs import Dialog
@@ -26,10 +27,6 @@ from core.types.evaluation import ContextPolicy
 
 #: Prompts that write an output from an example; the others are for other work.
 _PREFIX = "long_form"
-_PROMPT_WORDS = {
-    "long_form": "the whole document at once",
-    "long_form_section": "section by section",
-}
 _POLICIES: tuple[tuple[ContextPolicy, str], ...] = (
     ("refuse", "refuse, and say so"),
     ("truncate", "cut at the end"),
@@ -159,9 +156,7 @@ class ExperimentDialog(Dialog):
         self._add_box(self._prompt_list, self.prompts, "", say("each system's own"), True)
         for name in prompt_names():
             if name.startswith(_PREFIX):
-                self._add_box(
-                    self._prompt_list, self.prompts, name, say(_PROMPT_WORDS.get(name, name)), False
-                )
+                self._add_box(self._prompt_list, self.prompts, name, prompt_words(name), False)
         for scroller in (self._system_list, self._prompt_list):
             scroller.box.addStretch(1)
         self._plan()

@@ -16,8 +16,10 @@ from app.pages.runs.bench_dialog import BenchDialog
 from app.pages.runs.detail import RunDetail, RunFacts, read_run, state_word
 from app.pages.runs.dialogs import RunDialog, SystemDialog
 from app.pages.runs.experiment_dialog import ExperimentDialog
+from app.pages.runs.experiment_view import ExperimentView
 from app.pages.runs.import_dialog import ImportOutputsDialog, SkippedDialog, report_words
 from app.pages.runs.judge_dialog import JudgeDialog
+from app.pages.runs.prompt_words import prompt_words
 from app.pages.runs.runner import runner_of
 from app.pages.runs.score_dialog import ScoreDialog
 from app.strings import count_of, format_time, say
@@ -29,7 +31,6 @@ from app.widgets.id_view import IdTableView
 from core.changes import Changes
 from core.exchange.imports import ImportReport
 from core.review.blinding import results_hidden
-from core.runs.experiments import retry_experiment, unfinished_runs
 from core.runs.verbs import retry_failed
 from core.storage.workspace import Workspace
 from core.types import Run, System
@@ -38,10 +39,27 @@ _COUNT = "(SELECT count(*) FROM output o WHERE o.run_id = r.id AND o.deleted = 0
 _DONE = _COUNT.format(more=" AND o.state IN ('done', 'failed')")
 _FAILED = _COUNT.format(more=" AND o.state = 'failed'")
 
+# Runs of one system are told apart by the instruction, and within an experiment by the prompt.
+_NAME = (
+    "y.name || coalesce(' · ' || nullif(json_extract(r.signature, '$.instruction'), ''),"
+    " CASE WHEN (SELECT count(DISTINCT x.prompt) FROM experiment_run x WHERE x.experiment_id ="
+    " json_extract(r.signature, '$.experiment')) > 1"
+    " THEN ' · ' || json_extract(r.signature, '$.prompt') END, '')"
+)
+
+
+def _run_name(value: object) -> str:
+    """A system's name, and what tells its run apart in words."""
+    name, mark, prompt = str(value).rpartition(" · ")
+    return f"{name}{mark}{prompt_words(prompt)}"
+
+
 RUNS = TableSource(
     "run r JOIN system y ON y.id = r.system_id LEFT JOIN job j ON j.id = r.job_id",
     columns=(
-        TableColumn("system", "System", "y.name", order="y.name COLLATE NOCASE", width=0),
+        TableColumn(
+            "system", "System", _NAME, order="y.name COLLATE NOCASE", width=0, text=_run_name
+        ),
         TableColumn(
             "started", "Started", "r.started", order="r.started", width=8, text=format_time
         ),
@@ -122,6 +140,7 @@ class Page(BasePage):
         self.detail.resume_asked.connect(self.resume_current)
         self.detail.retry_asked.connect(self.retry_current)
         self.detail.score_asked.connect(self.score_current)
+        self.detail.experiment_asked.connect(self.show_matrix)
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setChildrenCollapsible(False)
         split.setHandleWidth(theme.L)
@@ -172,6 +191,7 @@ class Page(BasePage):
             Command(say("New system"), self.show_new_system, "", self.title),
             Command(say("Judge with language models"), self.show_judge, "", self.title),
             Command(say("New experiment"), self.show_experiment, "", self.title),
+            Command(say("Show an experiment as a matrix"), self.show_matrix, "", self.title),
             Command(say("Import outputs of other systems"), self.show_import, "", self.title),
             Command(say("Run the editing benchmark"), self.show_bench, "", self.title),
         ]
@@ -181,12 +201,6 @@ class Page(BasePage):
                     say("Stop the run"), self.stop_current, keys.hint("runs.cancel"), self.title
                 ),
                 Command(say("Resume the run"), self.resume_current, "", self.title),
-                Command(
-                    say("Try all failed outputs of the experiment again"),
-                    self.retry_experiment,
-                    "",
-                    self.title,
-                ),
                 Command(say("Score the run"), self.score_current, "", self.title),
             ]
         return made
@@ -246,19 +260,14 @@ class Page(BasePage):
         BenchDialog(self, self._on_experiment).open()
 
     @Slot()
-    def retry_experiment(self) -> None:
-        """Let every failed output of the selected run's experiment be written again."""
+    def show_matrix(self) -> None:
+        """The experiment of the selected run, else the latest, as a matrix."""
         facts = self.detail.facts
         experiment = str(facts.run.signature.get("experiment", "")) if facts else ""
-        if experiment:
-            query = run_query(
-                self,
-                _retry_experiment,
-                self.session.workspace,
-                self.session.person_id,
-                experiment,
-            )
-            query.success(partial(self._on_experiment, score=True))
+        ExperimentView(self, experiment, self._on_experiment, self._look_at).open()
+
+    def _look_at(self, run_id: str) -> None:
+        self.table.select_id(run_id)
 
     @Slot()
     def show_experiment(self) -> None:
@@ -407,11 +416,6 @@ def _count_all(workspace: Workspace) -> tuple[int, int, int]:
         " (SELECT count(*) FROM output WHERE state = 'done' AND deleted = 0) AS outputs"
     )[0]
     return row["runs"], row["systems"], row["outputs"]
-
-
-def _retry_experiment(workspace: Workspace, person_id: str, experiment: str) -> list[str]:
-    workspace.transact_job("Try failed outputs again", person_id, retry_experiment, experiment)
-    return unfinished_runs(workspace, experiment)
 
 
 def _retry(workspace: Workspace, person_id: str, run_id: str) -> int:
