@@ -38,7 +38,8 @@ from core.graphs.generation.steps import (
     parse_steps,
 )
 from core.graphs.generation.suggest import gold_graphs, propose_edges, propose_steps
-from core.graphs.model import load_graph
+from core.graphs.model import StepGraph, load_graph
+from core.graphs.order import reachable_sets
 from core.graphs.samples import fill_graphs
 from core.graphs.suggestions import accept_all
 from core.graphs.verbs import add_graph
@@ -279,6 +280,36 @@ def test_every_method_gives_a_row_with_an_interval(samples: Workspace) -> None:
     newest = latest_evaluation(samples)
     assert newest is not None
     assert newest.id == job.id
+
+
+def test_the_place_of_a_step_tells_a_judge_nothing(samples: Workspace) -> None:
+    gold = load_graph(samples, samples.find(TaskGraph)[0].id)
+    texts = [step.text for step in gold.accepted]
+    reach = reachable_sets(len(texts), gold.edges)
+
+    def knows(first: str, second: str) -> bool:
+        return bool(reach[texts.index(first)] >> texts.index(second) & 1)
+
+    def judged(needs: Callable[[str, str], bool]) -> StepGraph:
+        job = samples.transact_job(
+            "Start", "", start_evaluation, [gold.graph.id],
+            step_methods=[], edge_methods=["icl"], assumptions=[True],
+        ).value  # fmt: skip
+        execute_evaluation(samples, job.id, Judge(needs=needs), FakeEmbedder())
+        made = samples.find(TaskGraph, "json_extract(made, '$.job') = ?", (job.id,))[0]
+        assert made.made["signature"].endswith("|order:shuffled")
+        return load_graph(samples, made.id)
+
+    assert set(judged(knows).edges) == set(gold.edges), "what it knows comes back in order"
+    line = {(n, n + 1) for n in range(len(texts) - 1)}
+    assert len(set(judged(lambda first, second: True).edges) & line) < len(line) // 2
+
+
+def test_the_words_of_a_model_follow_the_number_without_a_blank() -> None:
+    generator = FakeGenerator(answers=[" Boil the water\n2. Pour it"])
+    found = generate_steps("icl", "make tea", "", generator, FakeEmbedder())
+    assert [proposal.text for proposal in found] == ["Boil the water", "Pour it"]
+    assert generator.requests[-1].answer_prefix == "1."
 
 
 def test_an_evaluation_goes_on_where_it_stopped(samples: Workspace) -> None:
