@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from pyqtgraph import PlotWidget
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
@@ -13,7 +14,9 @@ from pytestqt.qtbot import QtBot
 from app.pages.checklists.page import Page
 from app.pages.checklists.result_list import ResultModel, ResultRow
 from app.pages.checklists.run_dialog import RunDialog
+from app.pages.checklists.tables import PlainTable, Point, ScatterCard
 from app.pages.checklists.text_view import TextView, split_text
+from app.widgets.basics import Card
 from app.windows.main import MainWindow
 from core.checklists.runs import Plan
 from core.checklists.scores import Judge, samples_of
@@ -135,6 +138,28 @@ def test_places_in_a_text_are_those_of_the_whole(qtbot: QtBot) -> None:
         found = view.selection()
         assert found is not None
         assert text[found[0] : found[1]] == words
+
+
+def test_a_table_without_rows_says_what_would_stand_there(qtbot: QtBot) -> None:
+    card = Card("Rows")
+    table = PlainTable("Rows", ["Name", "Number"], "Nothing yet.")
+    card.add(table)
+    card.add(table.empty)
+    qtbot.addWidget(card)
+    card.show()
+    table.load([])
+    assert (table.isVisible(), table.empty.isVisible()) == (False, True)
+    table.load([("a", "1")])
+    assert (table.isVisible(), table.empty.isVisible()) == (True, False)
+
+
+def test_points_of_one_place_are_one_larger_point(qtbot: QtBot) -> None:
+    card = ScatterCard("Plot", "x", "y", "note", danger="much said, and wrong")
+    qtbot.addWidget(card)
+    card.load([Point(0.5, 0.5, "a"), Point(0.5, 0.5, "b"), Point(1.0, 0.0, "c")], (), "")
+    (scatter,) = (i for i in card.findChild(PlotWidget).getPlotItem().items if hasattr(i, "points"))
+    found = {point.data(): point.size() for point in scatter.points()}
+    assert found["a\nb"] == pytest.approx(found["c"] * 2**0.5)
 
 
 def test_mapping_and_judging_by_keys(window: MainWindow, qtbot: QtBot) -> None:
