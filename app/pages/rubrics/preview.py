@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QButtonGroup
 
 from app import theme
 from app.strings import say
 from app.widgets.basics import Card, Scroller, label
-from app.widgets.buttons import Button
+from app.widgets.inputs import ComboBox
 
 #: Room for four lines, and for two in a low window; more are scrolled to.
 _HEIGHT, _LOW_HEIGHT = 80, 40
@@ -21,15 +20,10 @@ class ItemPreview(Card):
         super().__init__(say("As asked"))
         self._person = self._model = ""
         self._low = False
-        self.to_person = Button(say("To a person"), "choice")
-        self.to_model = Button(say("To a model"), "choice")
-        group = QButtonGroup(self)
-        for button in (self.to_person, self.to_model):
-            button.setCheckable(True)
-            group.addButton(button)
-            self.header.addWidget(button)
-        self.to_person.setChecked(True)
-        group.buttonClicked.connect(self._show)
+        self.reader = ComboBox(say("Who is asked"), stretch=True)
+        self.reader.fill([(say("to a person"), "person"), (say("to a model"), "model")])
+        self.reader.currentIndexChanged.connect(self._show)
+        self.header.addWidget(self.reader, 2)
         self.words = label("", wrap=True, selectable=True)
         self._scroller = Scroller()
         self._scroller.box.addWidget(self.words)
@@ -58,4 +52,4 @@ class ItemPreview(Card):
 
     @Slot()
     def _show(self, *_: object) -> None:
-        self.words.setText(self._person if self.to_person.isChecked() else self._model)
+        self.words.setText(self._person if self.reader.value == "person" else self._model)
