@@ -307,15 +307,16 @@ def test_the_table_of_methods_fills(studio: Any, qtbot: QtBot) -> None:
     dialog = find_dialog(MethodsDialog)
     assert isinstance(dialog, MethodsDialog)
     qtbot.waitUntil(lambda: "There are 2 gold graphs" in dialog.state.text())
-    assert not dialog.table.isVisible()
+    assert not dialog.tabs.isVisible()
     dialog.start()
-    qtbot.waitUntil(lambda: dialog.table.rowCount() == 15, timeout=60_000)
+    qtbot.waitUntil(lambda: dialog.tables["edges"].rowCount() == 7, timeout=60_000)
     assert dialog.state.text().startswith("30 of 30")
-    assert dialog.table.item(0, 0).text() == "Steps: One sequence"
-    assert "[" in dialog.table.item(0, 2).text()
+    steps = dialog.tables["steps"]
+    assert (steps.rowCount(), steps.item(0, 0).text()) == (8, "One sequence")
+    assert "[" in steps.item(0, 2).text()
     dialog.copy_table()
     copied = QGuiApplication.clipboard().text().splitlines()
-    assert len(copied) == 16 and copied[1].startswith("Steps: One sequence\ttold\t")
+    assert len(copied) == 17 and copied[1].startswith("One sequence\ttold\t")
     dialog.reject()
 
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QTableWidget,
     QTableWidgetItem,
+    QTabWidget,
     QWidget,
 )
 
@@ -37,6 +38,7 @@ from core.types import Job
 from core.types.graphs import TaskGraph
 
 _WAYS = {"steps": dict(STEP_WAYS), "edges": dict(EDGE_WAYS)}
+_PARTS = (("steps", "Steps"), ("edges", "Dependencies"))
 
 
 def run_methods(
@@ -60,7 +62,7 @@ class MethodsDialog(Dialog):
     """The table of the latest run. The work goes on when the dialog is closed."""
 
     def __init__(self, parent: QWidget) -> None:
-        super().__init__(say("How well does the model understand tasks?"), parent, width=820)
+        super().__init__(say("How well does the model understand tasks?"), parent, width=900)
         self._page = parent
         self._job: Job | None = None
         self._pending: Pending[Job] | None = None
@@ -75,16 +77,17 @@ class MethodsDialog(Dialog):
         self.body.addWidget(self.words)
         self.state = label("", "strong", wrap=True)
         self.body.addWidget(self.state)
-        self.table = QTableWidget()
-        self.table.setAccessibleName(say("Methods and their scores"))
-        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.table.setTabKeyNavigation(False)
-        self.table.verticalHeader().hide()
-        self.table.setMinimumHeight(theme.current().px(320))
+        # Steps and dependencies have other scores, so each has a table of its own.
+        self.tables = {part: _make_table(name) for part, name in _PARTS}
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.tabs.tabBar().setDrawBase(False)
+        self.tabs.tabBar().setAccessibleName(say("What was proposed"))
+        for part, name in _PARTS:
+            self.tabs.addTab(self.tables[part], say(name))
         # Empty heads would say nothing.
-        self.table.hide()
-        self.body.addWidget(self.table, 1)
+        self.tabs.hide()
+        self.body.addWidget(self.tabs, 1)
         self.resume_button = Button(say("Go on where it stopped"))
         self.resume_button.clicked.connect(self.resume)
         self.start_button = Button(say("Start"))
@@ -104,8 +107,8 @@ class MethodsDialog(Dialog):
     def _show(self, found: tuple[Job | None, list[MethodRow], int]) -> None:
         job, rows, golds = found
         self._job = job
-        if rows and self.table.isHidden():
-            self.table.show()
+        if rows and self.tabs.isHidden():
+            self.tabs.show()
             self.copy_button.show()
             self.adjustSize()
         self.start_button.setText(say("Start anew") if job is not None else say("Start"))
@@ -128,37 +131,35 @@ class MethodsDialog(Dialog):
         self._fill(rows)
 
     def _fill(self, rows: list[MethodRow]) -> None:
-        metrics = list(dict.fromkeys(cell.metric for cell in rows))
-        heads = list(dict.fromkeys((cell.part, cell.method, cell.assumption) for cell in rows))
-        cells = {(c.part, c.method, c.assumption, c.metric): c for c in rows}
-        names = [say("Method"), say("Assumption"), *(say(METRIC_WORDS[m]) for m in metrics)]
-        self.table.setColumnCount(len(names))
-        self.table.setHorizontalHeaderLabels(names)
-        self.table.setRowCount(len(heads))
-        for place, (part, method, told) in enumerate(heads):
-            kind = say("Steps") if part == "steps" else say("Dependencies")
-            self._put(place, 0, f"{kind}: {say(_WAYS[part][method])}")
-            self._put(place, 1, say("told") if told else say("not told"))
-            for column, metric in enumerate(metrics, start=2):
-                cell = cells.get((part, method, told, metric))
-                self._put(place, column, _cell_text(cell), tip=_cell_tip(cell))
-        self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-
-    def _put(self, place: int, column: int, text: str, *, tip: str = "") -> None:
-        item = QTableWidgetItem(text)
-        if column > 1:
-            item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        item.setToolTip(tip)
-        self.table.setItem(place, column, item)
+        for part, table in self.tables.items():
+            shown = [cell for cell in rows if cell.part == part]
+            metrics = list(dict.fromkeys(cell.metric for cell in shown))
+            heads = list(dict.fromkeys((cell.method, cell.assumption) for cell in shown))
+            cells = {(c.method, c.assumption, c.metric): c for c in shown}
+            names = [say("Method"), say("Assumption"), *(say(METRIC_WORDS[m]) for m in metrics)]
+            table.setColumnCount(len(names))
+            table.setHorizontalHeaderLabels(names)
+            table.setRowCount(len(heads))
+            for place, (method, told) in enumerate(heads):
+                _put(table, place, 0, say(_WAYS[part][method]))
+                _put(table, place, 1, say("told") if told else say("not told"))
+                for column, metric in enumerate(metrics, start=2):
+                    cell = cells.get((method, told, metric))
+                    _put(table, place, column, _cell_text(cell), tip=_cell_tip(cell))
+            mode = QHeaderView.ResizeMode.ResizeToContents
+            table.horizontalHeader().setSectionResizeMode(mode)
 
     @Slot()
     def copy_table(self) -> None:
         """Put the table on the clipboard, for a spreadsheet or a text."""
-        columns, rows = range(self.table.columnCount()), range(self.table.rowCount())
-        cells = [[self.table.horizontalHeaderItem(c) for c in columns]]
-        cells += [[self.table.item(r, c) for c in columns] for r in rows]
-        lines = [[cell.text() if cell is not None else "" for cell in line] for line in cells]
-        QGuiApplication.clipboard().setText("\n".join("\t".join(line) for line in lines))
+        lines = []
+        for part, name in _PARTS:
+            table = self.tables[part]
+            columns = range(table.columnCount())
+            lines.append([say(name), *(table.horizontalHeaderItem(c).text() for c in columns[1:])])
+            for place in range(table.rowCount()):
+                lines.append([table.item(place, column).text() for column in columns])
+        QGuiApplication.clipboard().setText("\n".join("\t".join(cells) for cells in lines))
 
     @Slot()
     def start(self) -> None:
@@ -186,6 +187,27 @@ class MethodsDialog(Dialog):
             session.person_id,
             noun=say("results"),
         ).end(partial(_refresh, self))
+
+
+def _make_table(name: str) -> QTableWidget:
+    table = QTableWidget()
+    table.setAccessibleName(say("Methods and their scores: {what}", what=say(name)))
+    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    table.setTabKeyNavigation(False)
+    table.setShowGrid(False)
+    table.verticalHeader().hide()
+    table.horizontalHeader().setDefaultAlignment(
+        Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+    )
+    table.setMinimumHeight(theme.current().px(320))
+    return table
+
+
+def _put(table: QTableWidget, place: int, column: int, text: str, *, tip: str = "") -> None:
+    item = QTableWidgetItem(text)
+    item.setToolTip(tip)
+    table.setItem(place, column, item)
 
 
 def _refresh(dialog: MethodsDialog) -> None:
