@@ -18,6 +18,7 @@ from app.windows.main import MainWindow
 from core.documents.pdf import write_pdf
 from core.examples import queries
 from core.examples.post_edit import load_post_edit
+from core.people import add_person
 from core.ports import GenerationRequest
 from core.storage import Workspace
 from core.storage.undo import undo
@@ -33,6 +34,7 @@ from core.types.documents import (
 from models.fake import FakeEmbedder, FakeEntailment, FakeGenerator
 from tests.app.conftest import demo_file, make_window, open_window
 from tests.journeys.hands import Hands, Keyboard, Mouse
+from tests.screenshots import fill_studio
 
 OpenWindow = Callable[..., MainWindow]
 _PATIENCE = 150_000
@@ -213,38 +215,37 @@ def test_from_documents_to_a_saved_example(
 
 
 def test_nothing_is_lost_by_closing_and_twenty_steps_are_undone(
-    open_window: OpenWindow,
-    tmp_path: Path,
-    qtbot: QtBot,
+    make_window: OpenWindow, demo_file: Path, qtbot: QtBot
 ) -> None:
-    window = open_window(make_models=ScriptedModels)
-    workspace = window.session.workspace
-    person, path = window.session.person_id, workspace.path
-    hands = Mouse(qtbot)
-    import_files(window, hands, make_files(tmp_path / "in"))
-    page = open_drafts(window, hands)
-    page.plan.count.setValue(1)
-    page.plan.write()
-    qtbot.waitUntil(lambda: page.panels.currentWidget() is page.choose, timeout=15_000)
-    page.choose.begin()
-    qtbot.waitUntil(lambda: page.in_studio and bool(page.studio.editors))
-    post_edit = workspace.find(PostEdit)[0]
+    with Workspace.open(demo_file) as workspace:
+        person = workspace.transact_job("Add", "", add_person, "Ann").value.id
+        fill_studio(workspace, person)
+        (post_edit,) = workspace.find(PostEdit)
+        before = load_post_edit(workspace, post_edit.id).revisions
+    window = make_window(make_models=ScriptedModels)
+    window.open_path(demo_file)
+    qtbot.waitUntil(lambda: window.session.has_workspace)
+    page = window.work.show_page("drafts")
+    assert isinstance(page, DraftsPage)
+    page.open_studio(post_edit.id)
+    qtbot.waitUntil(lambda: bool(page.studio.editors))
     editor = page.studio.editors[-1]
     texts = [editor.tracked]
     for n in range(21):
         end = len(editor.tracked.text)
         editor.select(end, end)
-        editor.setFocus()
         qtbot.keyClicks(editor, f" w{n}")
         future = page.studio.flush()
-        if future is not None:
-            future.result()
+        assert future is not None
+        future.result()
         texts.append(editor.tracked)
     window.close()
-    with Workspace.open(path) as again:
+    with Workspace.open(demo_file) as again:
+        assert load_post_edit(again, post_edit.id).revisions == before + 21
         for steps in range(21):
             assert load_post_edit(again, post_edit.id).texts[-1] == texts[-1 - steps]
             undo(again, person)
+        assert load_post_edit(again, post_edit.id).texts[-1] == texts[0]
 
 
 @pytest.mark.models

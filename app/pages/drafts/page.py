@@ -32,7 +32,7 @@ def _state_words(state: Any) -> str:
     return {
         "planned": say("planned"),
         "drafting": say("writing"),
-        "choosing": say("to choose"),
+        "choosing": say("choose"),
         "editing": say("editing"),
         "saved": say("saved"),
     }.get(str(state), "")
@@ -254,7 +254,9 @@ class Page(BasePage):
         generation = self._generation
 
         def take(view: RequestView) -> None:
-            if generation == self._generation and not self._planning:
+            # What comes while the window closes is shown to nobody.
+            open_ = self.session.has_workspace
+            if open_ and generation == self._generation and not self._planning:
                 self._show(view, choose=choose)
 
         run_query(
