@@ -31,7 +31,7 @@ AnyIndex = QModelIndex | QPersistentModelIndex
 
 
 class RowModel(QAbstractListModel):
-    """Rows in their order, each with an id. Subclasses say what the id of a row is, and give `data`."""
+    """Rows in their order. Subclasses give `data`, and `id_of` where rows have no ``id`` of their own."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,7 +39,7 @@ class RowModel(QAbstractListModel):
 
     def id_of(self, row: Any) -> str:
         """The id of one of the rows."""
-        raise NotImplementedError
+        return str(row.id)
 
     def set_rows(self, rows: Sequence[Any]) -> None:
         """Show rows; where the ids are the same only what they say changes."""

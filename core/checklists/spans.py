@@ -12,6 +12,8 @@ LEAST_LIKE = 0.8
 #: Share of a reworded answer's words that the sentence it is traced to has, at least, and how many.
 LEAST_SHARED, FEWEST_SHARED = 0.5, 2
 _SHORTEST_FUZZY = 8
+#: Characters below which being alike takes a word in common.
+_SHORT = 24
 _PIECES = re.compile(r"\s*(?:;|\n|(?<=[.!?])\s)\s*")
 
 _SENTENCE = re.compile(r"\S[^\n]*?(?:[.!?]+[\"'”’)\]]*(?=\s|$)|$)", re.MULTILINE)
@@ -58,6 +60,9 @@ def find_span(text: str, answer: str) -> Span | None:
     # With the roles swapped inside, a text shorter than the answer is aligned whole.
     start, end = (alignment.dest_start, alignment.dest_end)
     start, end = _to_words(text, start, end)
+    if len(wanted) < _SHORT and not _words(wanted) & _words(text[start:end]):
+        # 'Education' is like 'medications' letter by letter, and has nothing to do with it.
+        return None
     return Span(start, end, round(alignment.score / 100, 4)) if start < end else None
 
 

@@ -193,6 +193,7 @@ def test_what_is_not_in_the_text_has_no_span() -> None:
         "Carla Reyes, an aide",
         "Evergreen Care, Inc",
     ]
+    assert find_span("CURRENT MEDICATIONS: none", "Education.") is None
     assert find_span("", "x") is None
     assert find_span("x", " ") is None
 

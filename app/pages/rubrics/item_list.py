@@ -47,9 +47,6 @@ class ItemModel(RowModel):
     def items(self) -> Sequence[RubricItem]:
         return self.rows
 
-    def id_of(self, row: RubricItem) -> str:
-        return row.id
-
     def load(
         self,
         items: Sequence[RubricItem],
