@@ -28,7 +28,6 @@ _COMPACT_BELOW, _NARROW_BELOW = 1240, 960
 class WorkSurface(QWidget):
     """Shows one page at a time; `clear` takes every page down, as locking does."""
 
-    page_shown = Signal(str)
     #: A page tells the person something in passing.
     said = Signal(str)
 
@@ -81,7 +80,6 @@ class WorkSurface(QWidget):
         kept = place if place is not None else self._waiting_places.pop(name, None)
         if kept is not None:
             page.restore(kept)
-        self.page_shown.emit(name)
         return page
 
     def places(self) -> dict[str, Any]:

@@ -42,6 +42,7 @@ class Page(BasePage):
         self.action_row.addWidget(self.blind_label)
         self.rating = RateDesk(self.session, self.go.emit)
         self.pairs = PairDesk(self.session, self.go.emit)
+        self._empty_of: tuple[QWidget, object] | None = None
         self._desks: dict[str, RateDesk | PairDesk] = {"rate": self.rating, "compare": self.pairs}
         self._mode_group = QButtonGroup(self)
         self.mode_buttons: dict[str, Button] = {}
@@ -142,7 +143,13 @@ class Page(BasePage):
 
     @Slot()
     def _show_emptiness(self) -> None:
-        self.show_empty(self.desk.make_empty() if self.desk.is_bare else None)
+        desk = self.desk
+        if not desk.is_bare:
+            self.show_empty(None)
+        elif not self.is_empty_shown or self._empty_of != (desk, desk.counts):
+            # Not anew for the same words: the keyboard may be on one of its buttons.
+            self._empty_of = (desk, desk.counts)
+            self.show_empty(desk.make_empty())
         blind = self.desk.counts.blind
         self.blind_label.setText(
             say("Blind: names hidden everywhere") if blind else say("Names hidden")

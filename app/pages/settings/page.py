@@ -44,6 +44,7 @@ class Page(BasePage):
     def build(self) -> None:
         scroller = Scroller()
         self.body.addWidget(scroller)
+        self._wide: bool | None = None
         self._grid = QGridLayout()
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(theme.L)
@@ -79,6 +80,9 @@ class Page(BasePage):
     def _arrange(self) -> None:
         """Two columns where there is room, one otherwise."""
         wide = self.width() >= theme.current().px(_TWO_COLUMNS)
+        if wide == self._wide:
+            return
+        self._wide = wide
         for number, card in enumerate(self._cards):
             if wide and number < 4:
                 self._grid.addWidget(card, number // 2, number % 2)
