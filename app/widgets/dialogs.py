@@ -55,7 +55,9 @@ class Dialog(QDialog):
 
     def prefer_size(self, width: int, height: int) -> None:
         """Open this large in the text size of now, and no larger than the window it belongs to."""
-        current, room = theme.current(), self.parentWidget().size()
+        parent = self.parentWidget()
+        assert parent is not None
+        current, room = theme.current(), parent.size()
         wide, high = room.width() - theme.XL, room.height() - theme.XL
         self.setMinimumWidth(min(self.minimumWidth(), wide))
         self.resize(min(current.px(width), wide), min(current.px(height), high))
