@@ -42,30 +42,30 @@ RUNS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 )
 
 
+def network_logits(model: CrossEncoder, pairs: list[Pair]) -> np.ndarray:
+    """(n, 3): a network's answers in torch, pairs of like length together."""
+    network = model.model.eval()
+    encoded = Encoder(model.tokenizer, 256).encode(pairs)
+    order = sorted(range(len(pairs)), key=lambda i: len(encoded[i][0]))
+    found = np.zeros((len(pairs), 3))
+    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+        for start in range(0, len(order), 32):
+            rows = order[start : start + 32]
+            found[rows] = network(**collate([encoded[i] for i in rows])).logits.float().numpy()
+    return found
+
+
 def measure_run(folder: Path, dev: list[Pair], sets: dict[str, list[Pair]]) -> dict[str, Any]:
     """Numbers of one trained model, in torch."""
     model = CrossEncoder(str(folder / "best"), device="cpu", local_files_only=True)
-    network = model.model.eval()
-    encoder = Encoder(model.tokenizer, 256)
-
-    def logits(pairs: list[Pair]) -> np.ndarray:
-        encoded = encoder.encode(pairs)
-        order = sorted(range(len(pairs)), key=lambda i: len(encoded[i][0]))
-        found = np.zeros((len(pairs), 3))
-        with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
-            for start in range(0, len(order), 32):
-                rows = order[start : start + 32]
-                found[rows] = network(**collate([encoded[i] for i in rows])).logits.float().numpy()
-        return found
-
     labels = labels_of(dev)
-    on_dev = logits(dev)
+    on_dev = network_logits(model, dev)
     temperature = fit_temperature(on_dev, labels)
     aucs: dict[str, float] = {}
     accuracies: list[float] = []
     extra: dict[str, Any] = {}
     for name, pairs in sets.items():
-        answers = softmax(logits(pairs), temperature)
+        answers = softmax(network_logits(model, pairs), temperature)
         auc = area_under_curve(answers[:, 0], labels_of(pairs) == 0)
         aucs[name] = round(float(auc or 0.0), 4)
         numbers = measure_set(answers, labels_of(pairs))

@@ -243,6 +243,7 @@ def main() -> None:
     )
     parser.add_argument("--ablations", type=Path, help="the table that build.nli.ablate wrote")
     parser.add_argument("--combination", type=Path, help="the table that build.nli.combine wrote")
+    parser.add_argument("--averages", type=Path, help="the table that build.nli.average wrote")
     parser.add_argument("--threads", type=int, default=2)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
@@ -334,6 +335,7 @@ def main() -> None:
         kinds=kinds,
         ablations=read_table(arguments.ablations),
         combination=read_table(arguments.combination),
+        averages=read_table(arguments.averages),
     )
 
 

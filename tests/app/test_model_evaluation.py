@@ -64,6 +64,7 @@ def make_evaluation(folder: Path, sha256: str = "a" * 64) -> CatalogEntry:
         kinds=kinds,
         ablations=[],
         combination=[],
+        averages=[],
     )
     return CatalogEntry(
         id="nli", name="NLI", role="nli", format="onnx-nli", folder=folder, sha256=sha256

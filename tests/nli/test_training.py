@@ -114,14 +114,17 @@ def test_contradiction_needs_precision_pairs_and_hypotheses_of_its_own() -> None
     assert "recur" in say_in_words("contracts", good)
 
 
-def test_mean_of_networks_is_weighted_and_keeps_whole_numbers() -> None:
+def test_a_mix_of_networks_keeps_whole_numbers_and_what_the_second_lacks() -> None:
     torch = pytest.importorskip("torch")
-    from build.nli.average import mean_weights
+    from build.nli.average import mix_weights
 
-    first = {"weight": torch.tensor([1.0, 2.0]), "steps": torch.tensor([3])}
-    second = {"weight": torch.tensor([5.0, -2.0]), "steps": torch.tensor([9])}
-    mean = mean_weights([first, second], [0.75, 0.25])
-    assert mean["weight"].tolist() == [2.0, 1.0]
-    assert mean["steps"].tolist() == [3]
-    with pytest.raises(ValueError, match="adding up to 1"):
-        mean_weights([first, second], [0.75, 0.75])
+    first = {
+        "weight": torch.tensor([1.0, 2.0]),
+        "head": torch.tensor([4.0]),
+        "n": torch.tensor([3]),
+    }
+    second = {"weight": torch.tensor([5.0, -2.0]), "n": torch.tensor([9])}
+    mixed = mix_weights(first, second, 0.25)
+    assert mixed["weight"].tolist() == [2.0, 1.0]
+    assert mixed["head"].tolist() == [4.0]
+    assert mixed["n"].tolist() == [3]
