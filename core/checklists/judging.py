@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from core.checklists.asking import choose_each, describe_error, is_close
 from core.checklists.pairs import ItemPair, judgement_of, pairs_to_judge, read_pairs, set_verdict
+from core.checklists.spans import stands_in
 from core.errors import ConflictError, ModelError
 from core.ids import new_id
 from core.nli.exact import check_exactly
@@ -208,7 +209,8 @@ def judge_with_entailment(
     """Let an entailment model judge what it has not judged yet.
 
     A text is contained in another when each of its sentences is entailed; the probability is that of
-    the weakest.
+    the weakest. A sentence that stands in the other text word for word is contained, whatever the model
+    says: small ones doubt long sentences that are the same on both sides.
     """
     info = model.info
     signature = {
@@ -216,7 +218,8 @@ def judge_with_entailment(
         "sha256": info.sha256,
         "threshold": THRESHOLD,
         "sentences": "weakest",
-        "version": 1,
+        "verbatim": True,
+        "version": 2,
     }
     judgement = _start(
         workspace, person, reference_id, output_checklist_id, "nli", info.id, signature
@@ -243,8 +246,12 @@ def judge_with_entailment(
 def _entailed(
     model: EntailmentModel, premise: str, hypothesis: str, cancel: Cancellation | None
 ) -> float:
+    if stands_in(premise, hypothesis):
+        return 1.0
     claims = find_support(hypothesis, premise, model, cancel=cancel)
-    return min((claim.support for claim in claims), default=1.0)
+    return min(
+        (1.0 if stands_in(premise, claim.text) else claim.support for claim in claims), default=1.0
+    )
 
 
 def _from_choices(first: Choice | ModelError, second: Choice | ModelError) -> dict[str, Any]:

@@ -66,6 +66,14 @@ def find_span(text: str, answer: str) -> Span | None:
     return Span(start, end, round(alignment.score / 100, 4)) if start < end else None
 
 
+def stands_in(text: str, words: str) -> bool:
+    """Whether a text has words in a row, but for case, white space and a closing full stop."""
+    wanted = words.strip().rstrip(".").split()
+    pattern = r"\s+".join(re.escape(word) for word in wanted)
+    # Whole words only: '5 mg' does not stand in '15 mg'.
+    return bool(wanted) and bool(re.search(rf"(?<!\w){pattern}(?!\w)", text, re.IGNORECASE))
+
+
 def find_spans(text: str, answer: str) -> list[Span]:
     """The stretches an answer was taken from: of the whole of it, else of its sentences and list parts."""
     whole = find_span(text, answer)

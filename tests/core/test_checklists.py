@@ -36,12 +36,13 @@ from core.checklists.scores import (
     samples_of,
     task_score,
 )
-from core.checklists.spans import find_span, find_spans, place_answer
+from core.checklists.spans import find_span, find_spans, place_answer, stands_in
 from core.checklists.verbs import Target
 from core.errors import ConflictError, ModelError, UsageError, WorkerDiedError
 from core.people import add_person
 from core.ports import (
     Choice,
+    Entailment,
     Generation,
     GenerationRequest,
     Message,
@@ -506,6 +507,24 @@ def test_an_entailment_model_takes_the_weakest_sentence(case: Case) -> None:
     verdicts = {v.item_id: v for v in case.workspace.find(Verdict)}
     assert verdicts[case.items["Onset"].id].recall == 1.0
     assert verdicts[case.items["Drugs"].id].recall_probability == pytest.approx(0.75)
+
+
+class Doubter(FakeEntailment):
+    """Finds nothing entailed."""
+
+    def entail(self, pairs: Sequence[tuple[str, str]], **_: Any) -> list[Entailment]:
+        return [Entailment(0.1, 0.9, 0.0) for _ in pairs]
+
+
+def test_the_same_words_are_contained_whatever_the_entailment_model_says(case: Case) -> None:
+    left, right = case.map_by_hand()
+    case.do(verbs.write_entry, left, case.items["Drugs"].id, "He takes 5 mg. He is married.")
+    case.do(verbs.write_entry, right, case.items["Drugs"].id, "He is  married")
+    judge_with_entailment(case.workspace, left, right, Doubter())
+    verdict = next(v for v in case.workspace.find(Verdict) if v.item_id == case.items["Drugs"].id)
+    assert (verdict.recall, verdict.precision) == (0.0, 1.0)
+    assert not stands_in("He takes 15 mg.", "5 mg.")
+    assert stands_in("He takes 5 mg.", "takes\n5 MG.")
 
 
 def test_pools_disagreements_and_adjudication(case: Case) -> None:
