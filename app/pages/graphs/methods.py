@@ -156,9 +156,10 @@ class MethodsDialog(Dialog):
         for part, name in _PARTS:
             table = self.tables[part]
             columns = range(table.columnCount())
-            lines.append([say(name), *(table.horizontalHeaderItem(c).text() for c in columns[1:])])
+            headings = [table.horizontalHeaderItem(column) for column in columns[1:]]
+            lines.append([say(name), *map(_cell_words, headings)])
             for place in range(table.rowCount()):
-                lines.append([table.item(place, column).text() for column in columns])
+                lines.append([_cell_words(table.item(place, column)) for column in columns])
         QGuiApplication.clipboard().setText("\n".join("\t".join(cells) for cells in lines))
 
     @Slot()
@@ -202,6 +203,10 @@ def _make_table(name: str) -> QTableWidget:
     )
     table.setMinimumHeight(theme.current().px(320))
     return table
+
+
+def _cell_words(cell: QTableWidgetItem | None) -> str:
+    return cell.text() if cell is not None else ""
 
 
 def _put(table: QTableWidget, place: int, column: int, text: str, *, tip: str = "") -> None:
