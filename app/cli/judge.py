@@ -93,6 +93,7 @@ def _find_job(workspace: Workspace, name: str) -> Job:
 
 def judging_summary(workspace: Workspace, job: Job, base: str) -> dict[str, Any]:
     """What judges said: win rates against a base, biases, and means on the axes."""
+    from core.judges.answers import axis_means, judge_warnings
     from core.judges.results import axis_values, bias_rows, output_facts, win_rates
     from core.metrics.bootstrap import bootstrap_interval
     from core.runs.verbs import find_system
@@ -104,6 +105,7 @@ def judging_summary(workspace: Workspace, job: Job, base: str) -> dict[str, Any]
         "done": job.done,
         "unscored": job.failed,
         "seconds": job.seconds,
+        "warnings": judge_warnings(bias_rows(workspace), axis_means(workspace)),
     }
     if job.spec["kind"] == "pair":
         first = workspace.value("SELECT system_id FROM run WHERE id = ?", (job.spec["runs"][0],))
@@ -174,7 +176,7 @@ def _text(value: dict[str, Any]) -> str:
         lines.append(
             f"{row['system']}  {row['axis']}  {row['mean']:.2f}  n={row['n']}  ({row['judge']})"
         )
-    return "\n".join(lines)
+    return "\n".join(lines + value["warnings"])
 
 
 def _pairs(args: argparse.Namespace) -> int:

@@ -61,6 +61,7 @@ def test_judge_gives_win_rates_biases_and_ratings(file: Path, call: Call) -> Non
     (rate,) = value["win_rates"]
     assert (rate["system"], rate["base"], rate["value"], rate["n"]) == ("Wordy", "Brief", 1.0, 2)
     assert value["biases"][0]["same_in_both_orders"] == 1.0
+    assert value["warnings"] == []
     code, value, _ = call("judge", file, "--runs", runs, "--judge", "Judge", "--axes", "--json")
     assert code == 0
     assert {row["axis"] for row in value["ratings"]} >= {"depth", "coherence"}
