@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QSizePolicy, QWidget
 
 from app import theme
 from app.widgets.basics import Scroller, clear_layout
 
 _ROWS = 6
+#: What the box itself takes of a line's width.
+_BESIDE_TEXT = 44
 
 
 class TickList(Scroller):
@@ -38,12 +41,6 @@ class TickList(Scroller):
         self._boxes = []
         for text, value in entries:
             box = QCheckBox()
-            metrics = box.fontMetrics()
-            box.setText(
-                metrics.elidedText(
-                    text.replace("&", "&&"), Qt.TextElideMode.ElideRight, theme.current().px(620)
-                )
-            )
             box.setToolTip(text)
             box.setAccessibleName(text)
             box.setMinimumWidth(1)
@@ -54,6 +51,7 @@ class TickList(Scroller):
             self._boxes.append((value, box))
             self.box.addWidget(box)
         self.box.addStretch(1)
+        self._fit()
         self.updateGeometry()
 
     def set_ticked(self, value: str, checked: bool) -> None:
@@ -61,6 +59,17 @@ class TickList(Scroller):
         for known, box in self._boxes:
             if known == value:
                 box.setChecked(checked)
+
+    def _fit(self) -> None:
+        """Shorten the texts to the room there is; the whole is said on hover and by screen readers."""
+        room = self.viewport().width() - theme.current().px(_BESIDE_TEXT)
+        for _value, box in self._boxes:
+            text = box.accessibleName().replace("&", "&&")
+            box.setText(box.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.FocusIn:
