@@ -121,8 +121,7 @@ def read_content(workspace: Workspace, options: ReportOptions) -> Content:
         human,
         summarise(rows, ratings, rates, human, compared),
         judge_ratings,
-        _limits(workspace, rows + ratings, systems, biases, human, data)
-        + judge_warnings(biases, judge_ratings),
+        _limits(workspace, rows + ratings, systems, biases, judge_ratings, human, data),
         _signatures(rows, workspace),
     )
 
@@ -193,6 +192,7 @@ def _limits(
     rows: Sequence[ResultRow],
     systems: Sequence[SystemRow],
     biases: Sequence[Bias],
+    ratings: Sequence[AxisMeans],
     human: HumanAgreement,
     data: Sequence[DataRow],
 ) -> list[str]:
@@ -232,7 +232,10 @@ def _limits(
             "Nobody has compared or rated outputs yet: whether the metrics agree with experts on "
             "this task is not known."
         )
+    warned = judge_warnings(biases, ratings)
     for bias in biases:
+        if any(text.startswith(bias.judge) for text in warned):
+            continue
         if bias.first_shown.low is not None and not (
             bias.first_shown.low <= 0.5 <= (bias.first_shown.high or 1.0)
         ):
@@ -247,4 +250,4 @@ def _limits(
             "ROUGE counts common words; it cannot tell a right statement from its negation, and "
             "drops letters outside a-z unless its Unicode tokenizer is chosen."
         )
-    return limits
+    return limits + warned

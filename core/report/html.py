@@ -19,6 +19,7 @@ from core.ports import Cancellation, PdfPrinter, Progress, ProgressCallback, no_
 from core.report.content import Content, ReportOptions, read_content
 from core.report.figures import Line, means_figure, shares_figure
 from core.resources import resource_path
+from core.runs.compare import FEWEST_FOR_CHANCE
 from core.runs.measures import LATEST, RATING_PREFIX, measure_name
 from core.runs.results import MOST_BOOTSTRAPPED, ResultRow
 from core.runs.verbs import task_and_field
@@ -123,6 +124,7 @@ def render_report(
         agreement_figure=_agreement_figure(content, for_print=for_print),
         runs=runs,
         axes=[axis.replace("_", " ").capitalize() for axis in RATING_AXES],
+        fewest=FEWEST_FOR_CHANCE,
         samples=SAMPLES,
         seed=SEED,
         most_bootstrapped=MOST_BOOTSTRAPPED,

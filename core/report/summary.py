@@ -8,6 +8,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from core.judges.results import PEOPLE, WinRateRow
+from core.metrics.comparison import Difference
+from core.runs.compare import FEWEST_FOR_CHANCE
 from core.runs.human_agreement import AgreementRow, HumanAgreement
 from core.runs.measures import RATING_PREFIX, WITHOUT_BEST, measure_name
 from core.runs.results import ResultRow
@@ -50,7 +52,9 @@ def _choice(rate: WinRateRow) -> str:
     if low is None or high is None:
         return f"{text}."
     sure = (
-        "more often than not"
+        "too few to tell it from chance"
+        if parts.get("n", 0) < FEWEST_FOR_CHANCE
+        else "more often than not"
         if low > 0.5
         else "less often than not"
         if high < 0.5
@@ -92,22 +96,26 @@ def _metrics(rows: Sequence[ResultRow], compared: Sequence[ComparedPair]) -> lis
             )
             continue
         best, second = order[0].system, order[1].system
-        p = _chance(metric, best, second, compared)
-        if p is None:
+        difference = _difference(metric, best, second, compared)
+        if difference is None or difference.p is None:
             continue
         how = (
-            f"and the difference to '{second}' is unlikely by chance"
-            if p < _SURE
+            f"on too few examples to tell the difference to '{second}' from chance"
+            if difference.n < FEWEST_FOR_CHANCE
+            else f"and the difference to '{second}' is unlikely by chance"
+            if difference.p < _SURE
             else f"but chance alone may explain the difference to '{second}'"
         )
         sentences.append(f"{measure_name(metric)} is highest for '{best}', {how}.")
     return sentences
 
 
-def _chance(metric: str, best: str, second: str, compared: Sequence[ComparedPair]) -> float | None:
+def _difference(
+    metric: str, best: str, second: str, compared: Sequence[ComparedPair]
+) -> Difference | None:
     for pair in compared:
         if pair.comparison.metric == metric and {pair.first, pair.second} == {best, second}:
-            return pair.comparison.difference.p
+            return pair.comparison.difference
     return None
 
 

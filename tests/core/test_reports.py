@@ -318,12 +318,14 @@ def test_what_is_said_first_follows_from_the_numbers() -> None:
     assert said[0].endswith("more often than not.")
     assert "leave open" in said[1]
     assert said[2].endswith("less often than not.")
+    (said_of_few,) = summarise([], [], [won("Better", 1.0, 1.0, 1.0, n=2)], few, [])
+    assert said_of_few.endswith("too few to tell it from chance.")
 
     def row(system: str, metric: str, mean: float) -> ResultRow:
         return ResultRow(system, system, metric, Interval(mean, None, None, None, 5), 0)
 
-    def pair(metric: str, p: float) -> ComparedPair:
-        difference = Difference(value=0.1, low=0.0, high=0.2, p=p, n=5, reason=None, signature="")
+    def pair(metric: str, p: float, n: int = 9) -> ComparedPair:
+        difference = Difference(value=0.1, low=0.0, high=0.2, p=p, n=n, reason=None, signature="")
         return ComparedPair("A", "B", Comparison(metric, difference, (), (), 0), "")
 
     rows = [row(s, m, v) for m in ("rougeL", "nli", "length") for s, v in (("A", 0.3), ("B", 0.4))]
@@ -336,6 +338,8 @@ def test_what_is_said_first_follows_from_the_numbers() -> None:
         "NLI is highest for 'B', but chance alone may explain the difference to 'A'.",
         "CLEAR F1 is the same for 'A' and 'B', and no other is higher.",
     ]
+    (said_of_few,) = summarise(rows[:2], [], [], few, [pair("rougeL", 0.0002, 2)])
+    assert "on too few examples to tell the difference to 'A' from chance" in said_of_few
 
 
 @pytest.mark.parametrize(

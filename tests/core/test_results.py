@@ -238,6 +238,7 @@ def test_comparison_lists_better_and_worse_and_is_the_paired_bootstrap(
     assert found.difference == expected
     words = in_words(found, "Brief", "Wordy")
     assert words.startswith("Wordy is 0.167 higher than Brief over 3 examples")
+    assert words.endswith("too few to tell it from chance.")
     assert found.better[0].first_output_id != found.better[0].second_output_id
     runs = compare_sides(workspace, "m", Side(first.system_id, first.id), sides[1])
     assert runs.difference == expected
