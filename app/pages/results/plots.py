@@ -13,7 +13,7 @@ from app.widgets.basics import Scroller, clear_layout
 
 _TWO_PLOTS = 600
 #: Between two plots, in milliseconds: time to paint the one that was drawn.
-_PAUSE = 15
+_PAUSE = 20
 
 
 class PlotGrid(Scroller):
@@ -35,6 +35,7 @@ class PlotGrid(Scroller):
         # A dozen plots at once would be felt; between two of them the window answers.
         self._timer = QTimer(self)
         self._timer.setInterval(_PAUSE)
+        self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._draw_next)
 
     def show_results(self, results: Results) -> None:
@@ -60,8 +61,9 @@ class PlotGrid(Scroller):
     def _draw_next(self) -> None:
         metrics = self._results.metrics
         if self._next >= len(metrics):
-            self._timer.stop()
             return
+        # Counted from now, so that a slow machine too paints before the next is drawn.
+        self._timer.start()
         place, self._next = self._next, self._next + 1
         if place < len(self.drawn):
             self.drawn[place].show_results(self._results)
