@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QGraphicsView, QWidget
 
@@ -24,8 +24,6 @@ _MAP_MILLISECONDS = 90
 
 class LookingView(QGraphicsView):
     """A view of a `GraphDocument`'s scene, without any way to change it."""
-
-    zoom_changed = Signal(float)
 
     def __init__(self, document: GraphDocument, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -65,7 +63,6 @@ class LookingView(QGraphicsView):
         self.resetTransform()
         self.scale(scale, scale)
         self._stir_map()
-        self.zoom_changed.emit(self.zoom)
 
     def zoom_in(self) -> None:
         self._zoom_at_centre(_STEP)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from core.checklists.asking import choose_each, describe_error, is_close
-from core.checklists.pairs import ItemPair, judgement_of, pairs_to_judge, read_pairs, set_verdict
+from core.checklists.pairs import ItemPair, judgement_of, pairs_to_judge, set_verdict
 from core.checklists.spans import stands_in
 from core.errors import ConflictError, ModelError
 from core.ids import new_id
@@ -32,7 +32,7 @@ from core.runs.prompts import prompt_hash, render_prompt
 from core.runs.verbs import task_and_field
 from core.storage.transaction import Transaction
 from core.storage.workspace import Workspace
-from core.types import Example, RubricItem
+from core.types import Example
 from core.types.rubrics import Checklist, JudgeKind, Judgement, Verdict
 
 JUDGE_PROMPT, REASON_PROMPT = "clear_judge", "clear_reason"
@@ -381,9 +381,3 @@ def _finish(workspace: Workspace, person: str, judgement: Judgement, failed: int
 def _field_of(workspace: Workspace, judgement: Judgement) -> str:
     checklist = workspace.get(Checklist, judgement.reference_id)
     return task_and_field(workspace, workspace.get(Example, checklist.example_id))[1]
-
-
-def items_judged(workspace: Workspace, judgement: Judgement) -> list[RubricItem]:
-    """The items a judge is asked about."""
-    pairs = read_pairs(workspace, judgement.reference_id, judgement.output_checklist_id)
-    return [pair.item for pair in pairs if pair.asked]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -223,13 +223,3 @@ def _add_plan_job(tx: Transaction, label: str, plan: Plan) -> Job:
 
 def _count(tx: Transaction, clock: JobClock, done: int, failed: int) -> None:
     clock.set(tx, state="running", done=done, failed=failed)
-
-
-def mappers_of(reads: Reads, rubric_id: str) -> Sequence[tuple[str, str]]:
-    """(kind, mapper) of everybody who mapped anything under a rubric."""
-    rows = reads.query(
-        "SELECT DISTINCT mapper_kind AS kind, mapper FROM checklist"
-        " WHERE rubric_id = ? AND deleted = 0 ORDER BY mapper_kind DESC, mapper",
-        (rubric_id,),
-    )
-    return [(row["kind"], row["mapper"]) for row in rows]

@@ -71,12 +71,6 @@ def open_pdf(data: bytes) -> Iterator[Any]:
             document.close()
 
 
-def count_pages(data: bytes) -> int:
-    """How many pages a PDF has; raises as `open_pdf` does."""
-    with open_pdf(data) as document:
-        return len(document)
-
-
 def read_pages(data: bytes, on_page: Callable[[int, int], None] | None = None) -> list[PdfPage]:
     """The text of all pages in reading order.
 
