@@ -256,6 +256,11 @@ class SystemCost:
     def tokens_a_second(self) -> float | None:
         return self.completion_tokens / self.seconds if self.seconds > 0 else None
 
+    @property
+    def seconds_an_output(self) -> float | None:
+        """Shown by the template of the report."""
+        return self.seconds / self.outputs if self.outputs and self.seconds > 0 else None
+
 
 def cost_rows(reads: Reads, *, narrow: Narrow = EVERYTHING) -> list[SystemCost]:
     """Time and tokens of each system, from the index alone."""
