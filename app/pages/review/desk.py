@@ -6,6 +6,7 @@ A reload never overtakes a write of one's own, nor the way to another item.
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
@@ -41,7 +42,8 @@ _PACE_OF = 20
 
 
 class Desk(QWidget, Generic[V, C]):
-    """Subclasses build their parts into ``split`` and fill in what is theirs.
+    """Subclasses build their parts into ``split`` and fill in what is theirs: the abstract methods,
+    which Qt's own metaclass leaves to the type checker to insist on.
 
     Parameters
     ----------
@@ -109,29 +111,29 @@ class Desk(QWidget, Generic[V, C]):
 
     # -- for subclasses ------------------------------------------------------------------
 
+    @abstractmethod
     def build(self) -> tuple[Reader, ...]:
         """Make the parts; gives the readers, the first of which holds what is judged."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fill(self, view: V, other: bool) -> None:
         """Show an item; ``other`` when another one was shown before."""
-        raise NotImplementedError
 
+    @abstractmethod
     def make_empty(self) -> EmptyState:
         """What to say when there is no item."""
-        raise NotImplementedError
 
+    @abstractmethod
     def problem(self, view: V) -> str:
         """Why the item can't be handed in yet; '' when it can."""
-        raise NotImplementedError
 
+    @abstractmethod
     def hand_in(self, view: V, seconds: float) -> Pending[Any]:
         """Write the decision."""
-        raise NotImplementedError
 
+    @abstractmethod
     def put_off(self, view: V) -> Pending[Any]:
         """Write that it is skipped."""
-        raise NotImplementedError
 
     def is_hasty(self, seconds: float) -> bool:
         """Whether it was handed in so soon that one is asked whether one meant it."""
