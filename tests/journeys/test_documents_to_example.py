@@ -202,14 +202,10 @@ def test_from_documents_to_a_saved_example(
     hands.key(Qt.Key.Key_Home, CTRL)
     hands.press("Reject")
     hands.wait(lambda: "5 mg of ramipril" not in editor.tracked.current)
-
-    def take_one() -> bool:
-        # Where the writing mark is in no change, the key leads to the next one.
-        if editor.changes:
-            hands.key(Qt.Key.Key_A, ALT)
-        return not editor.changes
-
-    hands.wait(take_one)
+    while editor.changes:
+        count = len(editor.changes)
+        hands.key(Qt.Key.Key_A, ALT)
+        hands.wait(lambda count=count: len(editor.changes) < count)
     hands.press("Save example")
     hands.wait(lambda: workspace.get(DraftRequest, request.id).state == "saved")
     (example,) = workspace.find(Example, "meta LIKE ?", (f"%{post_edit.id}%",))
