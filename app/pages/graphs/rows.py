@@ -11,6 +11,8 @@ from app.widgets.basics import is_right_to_left
 from app.widgets.id_view import CellDelegate, IdTableView
 
 _HEIGHT = 54
+#: Where the style has the text of other cells begin, and the sheet that of headers.
+_SIDE = theme.S + 3
 
 
 class TwoLineDelegate(CellDelegate):
@@ -41,7 +43,7 @@ class TwoLineDelegate(CellDelegate):
         style = widget.style() if widget is not None else QApplication.style()
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, shown, painter, widget)
         first, _, second = str(index.data() or "").partition("\n")
-        box = option.rect.adjusted(theme.S, theme.XS, -theme.S, -theme.XS)
+        box = option.rect.adjusted(_SIDE, theme.XS, -_SIDE, -theme.XS)
         current = theme.current()
         small = QFont(option.font)
         small.setPixelSize(current.px(12))
