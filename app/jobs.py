@@ -222,7 +222,9 @@ class Jobs(QObject):
         return not self._under_way and not self._long
 
     def run(self, owner: QObject | None, function: Callable[..., T], *args: Any) -> Pending[T]:
-        """Run something short off the UI thread."""
+        """Run something short off the UI thread; once closed nothing runs, and nothing comes home."""
+        if self._closed:
+            return Pending(owner)
         return self.watch(owner, self._pool.submit(function, *args))
 
     def watch(self, owner: QObject | None, future: Future[T]) -> Pending[T]:
@@ -250,6 +252,8 @@ class Jobs(QObject):
 
         ``function`` also gets ``progress`` and ``cancel``. ``noun`` names what its counts are of.
         """
+        if self._closed:
+            return Pending(owner)
         job = LongJob(label, noun, self)
         pending: Pending[T] = Pending(owner, job.cancellation)
 

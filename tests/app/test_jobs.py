@@ -47,6 +47,15 @@ def test_failure_goes_to_its_handler_or_to_all(session: Session, qtbot: QtBot) -
     assert len(own) == 1
 
 
+def test_once_closed_nothing_runs_and_nothing_is_raised(session: Session) -> None:
+    ran: list[int] = []
+    session.jobs.close()
+    session.jobs.run(None, ran.append, 1).success(ran.append)
+    session.jobs.start(None, "Late", lambda progress, cancel: ran.append(2))
+    assert not ran
+    assert not session.jobs.long_jobs
+
+
 def test_stopping_is_no_error(session: Session, qtbot: QtBot) -> None:
     def stop() -> None:
         raise Cancelled

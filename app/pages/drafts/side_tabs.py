@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from app import theme
@@ -220,6 +220,16 @@ class ListedChange:
     change: Change
 
 
+class _ChangeList(QListWidget):
+    """Passing over it with Tab chooses nothing: the writing mark stays at the change it is in."""
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        was, place = self.blockSignals(True), self.currentRow()
+        super().focusInEvent(event)
+        self.setCurrentRow(place)
+        self.blockSignals(was)
+
+
 class ChangesTab(QWidget):
     """The list of changes, their types and comments."""
 
@@ -233,7 +243,7 @@ class ChangesTab(QWidget):
         self._changes: list[ListedChange] = []
         self._suggested: dict[str, str] = {}
         self._notes: Mapping[str, ChangeNote] = {}
-        self.list = QListWidget()
+        self.list = _ChangeList()
         self.list.setAccessibleName(say("Changes"))
         self.list.setProperty("role", "bare")
         self.list.setFrameShape(QListWidget.Shape.NoFrame)
