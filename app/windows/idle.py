@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QWindow
 
@@ -24,6 +26,8 @@ class IdleWatch(QObject):
 
     def __init__(self, minutes: int, parent: QObject) -> None:
         super().__init__(parent)
+        #: When somebody last touched something, by the clock of `time.monotonic`.
+        self.touched = time.monotonic()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.idled)
@@ -43,6 +47,7 @@ class IdleWatch(QObject):
 
     def touch(self) -> None:
         """Somebody is there."""
+        self.touched = time.monotonic()
         if self._timer.interval() > 0:
             self._timer.start()
 

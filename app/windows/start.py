@@ -26,6 +26,7 @@ def run_window(argv: list[str]) -> int:
 
     from app import errors, theme
     from app.session import Session
+    from app.windows.collecting import QuietCollector
     from app.windows.main import MainWindow
     from core.settings import load_settings
 
@@ -42,6 +43,8 @@ def run_window(argv: list[str]) -> int:
     window = MainWindow(session)
     hooks = errors.ExceptionHooks(lambda error: errors.show_error(error, window), app)
     window.show()
+    collector = QuietCollector(window.idle, window)
+    session.workspace_changed.connect(collector.collect_soon)
     # Opening a workspace needs the storage, whose import takes longer than all of the above.
     session.jobs.run(None, importlib.import_module, "core.storage.undo")
     if "--demo" in argv:
@@ -54,6 +57,7 @@ def run_window(argv: list[str]) -> int:
         return app.exec()
     finally:
         hooks.remove()
+        collector.stop()
         session.close()
         errors.stop_log()
 

@@ -32,6 +32,7 @@ def main() -> int:
     import app  # noqa: F401  # guards Qt before anything else imports it
     from app import theme
     from app.session import Session
+    from app.windows.collecting import QuietCollector
     from app.windows.main import MainWindow
     from core.settings import Settings
     from tests.event_loop import spin
@@ -50,12 +51,14 @@ def main() -> int:
         )
         window.resize(1440, 900)
         window.show()
+        collector = QuietCollector(window.idle, window)
         window.open_path(path)
         while not window.session.has_workspace:
             spin(20)
         page = window.work.show_page("drafts")
         for name, post_edit in texts:
             worst = max(worst, _type(window, page, name, post_edit))
+        collector.stop()
         window.close()
         spin(500)
         window.session.close()

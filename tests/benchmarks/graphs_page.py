@@ -31,6 +31,7 @@ def main() -> int:
     import app  # noqa: F401 - first, for what it guards
     from app import theme
     from app.session import Session
+    from app.windows.collecting import QuietCollector
     from app.windows.main import MainWindow
     from core.graphs.verbs import add_graph
     from core.settings import Settings
@@ -58,6 +59,7 @@ def main() -> int:
         window = MainWindow(Session(Settings(person="Ann", idle_lock_minutes=0)))
         window.resize(1440, 900)
         window.show()
+        collector = QuietCollector(window.idle, window)
         window.open_path(path)
         while not window.session.has_workspace:
             spin(5)
@@ -78,6 +80,7 @@ def main() -> int:
         tell("zoom by wheel", median, worst)
         slow = max(slow, median)
         deeds(page, window)
+        collector.stop()
         window.close()
         window.session.deleteLater()
     return int(slow >= MOST)

@@ -180,6 +180,7 @@ def window_stall(path: Path) -> tuple[float, dict[str, tuple[float, float]]]:
 
     from app import theme
     from app.session import Session
+    from app.windows.collecting import QuietCollector
     from app.windows.main import MainWindow
     from core.settings import Settings
     from tests.event_loop import spin
@@ -190,6 +191,7 @@ def window_stall(path: Path) -> tuple[float, dict[str, tuple[float, float]]]:
     window = MainWindow(Session(Settings(person="Ann", theme="light")))
     window.resize(1440, 900)
     window.show()
+    collector = QuietCollector(window.idle, window)
     window.open_path(path)
     while not window.session.has_workspace:
         spin(20)
@@ -234,6 +236,7 @@ def window_stall(path: Path) -> tuple[float, dict[str, tuple[float, float]]]:
     page.compare()
     spin(4000)
     ticks.stop()
+    collector.stop()
     window.close()
     window.deleteLater()
     spin(20)

@@ -26,6 +26,7 @@ def main() -> int:
     from app.jobs import Feed
     from app.session import Session
     from app.widgets.reader import Reader
+    from app.windows.collecting import QuietCollector
     from app.windows.main import MainWindow
     from core.ports import Cancellation, GenerationRequest, Message, ProgressCallback
     from core.settings import Settings, models_directory
@@ -39,6 +40,7 @@ def main() -> int:
         session = Session(Settings(idle_lock_minutes=0))
         window = MainWindow(session)
         window.show()
+        collector = QuietCollector(window.idle, window)
         window.welcome.open_demo()
         while not session.has_workspace:
             spin(20)
@@ -79,6 +81,7 @@ def main() -> int:
         feed.close()
         session.jobs.cancel_all()
         reader.close()
+        collector.stop()
         window.close()
     del app
     print(
