@@ -41,6 +41,9 @@ class TrackedEditor(Tracking, TrackingKeys, ReadingText):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         ReadingText.__init__(self, name, parent)
         self.setProperty("role", "prose")
+        # It grows with its text. A scroll bar that came for the moment between would narrow the column,
+        # and the whole text would be laid out anew, twice.
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.start_tracking()
         self.document().documentLayout().documentSizeChanged.connect(self._on_size)
         self._dress()
