@@ -165,19 +165,14 @@ class JudgesView(ResultsView):
         )
         table.opened.connect(self.opened)
         note = say("{shown} of {all}", shown=len(found.pairs), all=found.pairs_in_all)
-        card = Card(say("Pair by pair, with the reasons"), note)
-        card.add(table)
-        card.add(
-            label(
-                say(
-                    "Where judge and people differ comes first. Enter shows both outputs and what the "
-                    "judge said in each order."
-                ),
-                "small",
-                wrap=True,
-            )
+        return _explained(
+            Card(say("Pair by pair, with the reasons"), note),
+            table,
+            say(
+                "Where judge and people differ comes first. Enter shows both outputs and what the "
+                "judge said in each order."
+            ),
         )
-        return card
 
     @staticmethod
     def _rates(rates: Sequence[WinRateRow]) -> Card:
@@ -208,19 +203,14 @@ class JudgesView(ResultsView):
                 for row in rates
             ]
         )
-        card = Card(say("In numbers"))
-        card.add(table)
-        card.add(
-            label(
-                say(
-                    "Length-penalised: a win counts base words / candidate words where the candidate "
-                    "is longer."
-                ),
-                "small",
-                wrap=True,
-            )
+        return _explained(
+            Card(say("In numbers")),
+            table,
+            say(
+                "Length-penalised: a win counts base words / candidate words where the candidate "
+                "is longer."
+            ),
         )
-        return card
 
     @staticmethod
     def _biases(biases: Sequence[Bias]) -> Card:
@@ -248,21 +238,23 @@ class JudgesView(ResultsView):
                 for bias in biases
             ]
         )
-        card = Card(say("What sways each judge"))
-        card.add(table)
-        card.add(
-            label(
-                say(
-                    "A judge that looks at the content alone prefers what it is shown first in 50 % of "
-                    "its decisions, and answers alike in both orders."
-                ),
-                "small",
-                wrap=True,
-            )
+        return _explained(
+            Card(say("What sways each judge")),
+            table,
+            say(
+                "A judge that looks at the content alone prefers what it is shown first in 50 % of "
+                "its decisions, and answers alike in both orders."
+            ),
         )
-        return card
 
 
 def _axis_title(axis: str) -> str:
     """One of the five axes for people."""
     return say(axis.replace("_", " ").capitalize())
+
+
+def _explained(card: Card, table: RowsTable, words: str) -> Card:
+    """A card of a table and, in small under it, how the table is to be read."""
+    card.add(table)
+    card.add(label(words, "small", wrap=True))
+    return card
