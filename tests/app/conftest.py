@@ -145,3 +145,14 @@ def find_dialog(kind: type[QWidget]) -> QWidget | None:
         if isinstance(widget, kind) and widget.isVisible():
             return widget
     return None
+
+
+def open_for_reading(window: MainWindow, path: Path, qtbot: QtBot) -> None:
+    """Open a plain workspace that is being written elsewhere, for reading only."""
+    window.open_path(path)
+    form = window.welcome.open_form
+    qtbot.waitUntil(lambda: not form.read_only.isHidden())
+    form.read_only.setChecked(True)
+    qtbot.waitUntil(form.open_button.isEnabled)
+    form.submit()
+    qtbot.waitUntil(lambda: window.session.has_workspace)

@@ -22,7 +22,7 @@ from core.graphs.model import load_graph
 from core.people import add_person
 from core.storage import Workspace
 from core.types.graphs import GraphMatch, GraphScore, GraphStep, TaskGraph
-from tests.app.conftest import find_dialog
+from tests.app.conftest import find_dialog, open_for_reading
 from tests.app.graphs_studio import (
     EDGES,
     STEPS,
@@ -342,13 +342,7 @@ def test_reading_only_changes_nothing(
 ) -> None:
     window = make_window(make_models=FakeModels)
     with Workspace.open(graph_file):
-        window.open_path(graph_file)
-        form = window.welcome.open_form
-        qtbot.waitUntil(lambda: not form.read_only.isHidden())
-        form.read_only.setChecked(True)
-        qtbot.waitUntil(form.open_button.isEnabled)
-        form.submit()
-        qtbot.waitUntil(lambda: window.session.has_workspace)
+        open_for_reading(window, graph_file, qtbot)
         window.work.choose("graphs")
         page = window.work.page("graphs")
         qtbot.waitUntil(lambda: len(page.pane.canvas.graph_scene.cards) == 5)

@@ -30,7 +30,7 @@ from core.settings import Settings, load_settings
 from core.storage import Transaction, Workspace
 from core.tasks.verbs import edit_task
 from core.types import Output, Task
-from tests.app.conftest import PASSPHRASE, find_dialog
+from tests.app.conftest import PASSPHRASE, find_dialog, open_for_reading
 from tests.factories import make_run
 
 Make = Callable[..., MainWindow]
@@ -110,13 +110,7 @@ def test_busy_workspace_is_offered_for_reading(
 ) -> None:
     window = make_window()
     with Workspace.open(demo_file):
-        window.open_path(demo_file)
-        form = window.welcome.open_form
-        qtbot.waitUntil(lambda: not form.read_only.isHidden())
-        form.read_only.setChecked(True)
-        qtbot.waitUntil(form.open_button.isEnabled)
-        form.submit()
-        qtbot.waitUntil(lambda: window.session.has_workspace)
+        open_for_reading(window, demo_file, qtbot)
         assert window.session.workspace.read_only
         window.close()
 
