@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from console import SetupError, say, step
 from environment import ROOT, collect, prepare, python_path, tool_path
+from suite import run_suite
 
 EPILOG = """\
 run [ARGUMENTS]       the window on the demo workspace; without a display the demo in the terminal;
@@ -144,8 +145,10 @@ def _test(arguments: list[str]) -> int:
         "OMP_WAIT_POLICY": "passive",
     }
     workers = str(max(1, min(4, os.cpu_count() or 1)))
-    tests = arguments or ["-n", workers, "-q"]
-    code = subprocess.call([*cut, python, "-m", "pytest", *tests], env=env)
+    pytest = [*cut, python, "-m", "pytest"]
+    if arguments:
+        return subprocess.call([*pytest, *arguments], env=env)
+    code = run_suite(pytest, ["-n", workers, "-q"], env)
     if failed:
         say(f"Not as it should be: {', '.join(failed)}.")
     return code or (1 if failed else 0)

@@ -243,7 +243,8 @@ def test_what_judges_said_is_read_pair_by_pair_with_its_reasons(workspace: Works
     fickle = ScriptedJudge(answers=("It comes first.",))
     judge_all(workspace, runs, {"Steady": steady, "Fickle": fickle})
     # Ann prefers the shorter one: the steady judge is against her each time.
-    compare_all(workspace, ann, lambda left, right: 1 if len(left) < len(right) else 5)
+    short = {output.id for output in workspace.find(Output, "run_id = ?", (runs[0].id,))}
+    compare_all(workspace, ann, lambda left, _right: 1 if left in short else 5)
     rows, in_all = judged_rows(workspace, limit=4)
     assert (len(rows), in_all) == (4, 9)
     everything, _ = judged_rows(workspace)

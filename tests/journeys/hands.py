@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QTabBar,
     QWidget,
 )
+from pytestqt.exceptions import TimeoutError as WaitedInVain
 from pytestqt.qtbot import QtBot
 
 from tests.event_loop import spin
@@ -80,8 +81,21 @@ class Hands:
         QTest.keyClick(self._target(), key, modifier)
 
     def wait(self, condition: Callable[[], object], timeout: int = _WAIT) -> None:
-        """Wait until something is so."""
-        self.qtbot.waitUntil(lambda: bool(condition()), timeout=timeout)
+        """Wait until something is so; what had the keyboard is said when it does not come."""
+
+        def look() -> bool:
+            _bring_to_front()
+            return bool(condition())
+
+        try:
+            self.qtbot.waitUntil(look, timeout=timeout)
+        except WaitedInVain as error:
+            focus = _focus()
+            where = type(focus).__name__, names_of(focus) if focus is not None else set()
+            raise AssertionError(
+                f"waited in vain; keyboard at {where}, window {QGuiApplication.focusWindow()}, "
+                f"front {_bring_to_front()}, dialog {QApplication.activeModalWidget()}"
+            ) from error
 
     def find(self, name: str) -> QWidget:
         """The control of a name in the window at the front, once it is there and enabled.
@@ -124,8 +138,16 @@ class Hands:
         return found[0]
 
     def _target(self) -> object:
-        """The window that keys go to."""
-        self.wait(lambda: _front() is not None and QGuiApplication.focusWindow() is not None)
+        """The window that keys go to: the one at the front, or what popped up over it."""
+
+        def can_type() -> bool:
+            front, target = _front(), QGuiApplication.focusWindow()
+            if front is None or target is None or not target.isVisible():
+                return False
+            # A dialog that is just closing may still be said to have the keyboard, and eats what is typed.
+            return target is front.windowHandle() or QApplication.activePopupWidget() is not None
+
+        self.wait(can_type)
         return QGuiApplication.focusWindow()
 
     def _controls(self) -> Iterator[QWidget]:
@@ -255,15 +277,21 @@ def _entry_of(combo: QComboBox, words: str) -> int:
 
 
 def _front() -> QWidget | None:
-    """The window at the front. Where a closed dialog leaves none, as happens without a desktop, the one
-    below it is activated, which a desktop does by itself."""
-    modal = QApplication.activeModalWidget()
-    front = modal or QApplication.activeWindow()
+    """The window at the front, with the keyboard."""
+    front = _bring_to_front()
+    if front is not None and not front.isActiveWindow():
+        spin(10)
+    return front
+
+
+def _bring_to_front() -> QWidget | None:
+    """Where a closed dialog leaves no window active, as happens without a desktop, activate the one below
+    it, which a desktop does by itself."""
+    front = QApplication.activeModalWidget() or QApplication.activeWindow()
     if front is None:
         front = next((w for w in QApplication.topLevelWidgets() if w.isVisible()), None)
     if front is not None and not front.isActiveWindow():
         front.activateWindow()
-        spin(10)
     return front
 
 
