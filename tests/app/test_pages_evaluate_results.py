@@ -193,7 +193,7 @@ def test_figures_are_saved_as_svg_png_and_numbers(
     figure = page.plots.drawn[1]
     # Other results are drawn into the plots that are there: making them anew would be felt.
     page.refresh(None)
-    qtbot.waitUntil(lambda: not page.plots._timer.isActive())
+    qtbot.waitUntil(lambda: not page.plots.busy)
     assert page.plots.drawn[1] is figure
     for suffix in ("svg", "png", "csv"):
         path = tmp_path / f"figure.{suffix}"

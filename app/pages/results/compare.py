@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from PySide6.QtCore import Qt, Slot
@@ -13,7 +13,7 @@ from app import theme
 from app.operations import run_query
 from app.pages.results.lists import RowsColumn, RowsTable
 from app.pages.results.table import measure_title, measure_value
-from app.strings import count_of, format_time, say
+from app.strings import count_of, format_number, format_time, say
 from app.widgets.basics import Card, label
 from app.widgets.dialogs import Dialog
 from app.widgets.inputs import ComboBox, Form
@@ -53,14 +53,30 @@ def read_sides(workspace: Workspace) -> list[tuple[str, Side]]:
     return sides
 
 
+#: An example's title and both sides' outputs. Bare tuples of text, here and for cells: the garbage
+#: collector passes over them, where ten thousand objects would hold up the window each time it looks.
+Outputs = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Examples on which the second side is higher, or lower, as cells and as what they stand for."""
+
+    cells: Sequence[tuple[str, ...]] = ()
+    outputs: Sequence[Outputs] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What the dialog shows: the measures both sides have, and the comparison on one of them in cells."""
+    """What the dialog shows: the measures both sides have, and the comparison on one of them.
+
+    ``comparison`` is without its pairs, which are in ``better`` and ``worse``.
+    """
 
     metrics: Sequence[str] = ()
     comparison: Comparison | None = None
-    better: Sequence[tuple[str, ...]] = ()
-    worse: Sequence[tuple[str, ...]] = ()
+    better: Changed = Changed()
+    worse: Changed = Changed()
 
 
 def read_comparison(workspace: Workspace, metric: str, first: Side, second: Side) -> Compared:
@@ -69,8 +85,15 @@ def read_comparison(workspace: Workspace, metric: str, first: Side, second: Side
     if not metrics:
         return Compared()
     found = compare_sides(workspace, metric if metric in metrics else metrics[0], first, second)
-    better, worse = ([_cells(found.metric, p) for p in ps] for ps in (found.better, found.worse))
-    return Compared(metrics, found, better, worse)
+    better, worse = (_changed(found.metric, pairs) for pairs in (found.better, found.worse))
+    return Compared(metrics, replace(found, better=(), worse=()), better, worse)
+
+
+def _changed(metric: str, pairs: Sequence[PairedValue]) -> Changed:
+    return Changed(
+        tuple(_cells(metric, pair) for pair in pairs),
+        tuple((pair.title, pair.first_output_id, pair.second_output_id) for pair in pairs),
+    )
 
 
 def _cells(metric: str, pair: PairedValue) -> tuple[str, ...]:
@@ -191,14 +214,14 @@ class CompareDialog(Dialog):
         )
         self.counts.setText(
             counts.format(
-                better=len(comparison.better),
-                worse=len(comparison.worse),
-                same=comparison.same,
+                better=format_number(len(found.better.cells)),
+                worse=format_number(len(found.worse.cells)),
+                same=format_number(comparison.same),
                 examples=count_of(comparison.difference.n, "example", "examples"),
             )
         )
-        self.better.rows.show(found.better, comparison.better)
-        self.worse.rows.show(found.worse, comparison.worse)
+        self.better.rows.show(found.better.cells, found.better.outputs)
+        self.worse.rows.show(found.worse.cells, found.worse.outputs)
 
     @Slot()
     def open_current(self) -> None:
@@ -211,18 +234,18 @@ class CompareDialog(Dialog):
                 return
 
     @Slot(object)
-    def open_pair(self, pair: PairedValue) -> None:
+    def open_pair(self, pair: Outputs) -> None:
         """Show both outputs with their differences."""
         names = self.first.currentText(), self.second.currentText()
         DifferenceDialog(self, pair, names).open()
 
 
 def read_difference(
-    workspace: Workspace, pair: PairedValue
+    workspace: Workspace, pair: Outputs
 ) -> tuple[tuple[SectionText, ...], tuple[SectionText, ...], Difference]:
     """Both texts and where they differ."""
     texts = []
-    for output_id in (pair.first_output_id, pair.second_output_id):
+    for output_id in pair[1:]:
         output = workspace.get(Output, output_id)
         texts.append(output.sections or (SectionText(title="", text=output.text),))
     return texts[0], texts[1], word_differences(texts[0], texts[1])
@@ -231,8 +254,8 @@ def read_difference(
 class DifferenceDialog(Dialog):
     """Two outputs of one example side by side; what only one of them says is marked."""
 
-    def __init__(self, parent: QWidget, pair: PairedValue, names: tuple[str, str]) -> None:
-        super().__init__(pair.title or say("Difference"), parent, width=760)
+    def __init__(self, parent: QWidget, pair: Outputs, names: tuple[str, str]) -> None:
+        super().__init__(pair[0] or say("Difference"), parent, width=760)
         self.prefer_size(1040, 640)
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setChildrenCollapsible(False)

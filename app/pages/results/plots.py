@@ -12,8 +12,8 @@ from app.pages.results.table import Results
 from app.widgets.basics import Scroller, clear_layout
 
 _TWO_PLOTS = 600
-#: Between two plots, in milliseconds: time to paint the one that was drawn.
-_PAUSE = 20
+#: Between two steps, in milliseconds: time for what waits.
+_PAUSE = 12
 
 
 class PlotGrid(Scroller):
@@ -27,12 +27,13 @@ class PlotGrid(Scroller):
         self.drawn: list[MetricPlot] = []
         self._results = Results()
         self._next = 0
+        self._unseen: MetricPlot | None = None
         self._columns = 0
         self._grid = QGridLayout()
         self._grid.setSpacing(theme.L)
         self.box.addLayout(self._grid)
         self.box.addStretch(1)
-        # A dozen plots at once would be felt; between two of them the window answers.
+        # A dozen plots at once would be felt, and so would be drawing and painting one without a pause.
         self._timer = QTimer(self)
         self._timer.setInterval(_PAUSE)
         self._timer.setSingleShot(True)
@@ -40,6 +41,9 @@ class PlotGrid(Scroller):
 
     def show_results(self, results: Results) -> None:
         """Show other results, a plot at a time; without any, nothing is left at once."""
+        if self._unseen is not None:
+            self._unseen.setUpdatesEnabled(True)
+            self._unseen = None
         kept = 0
         for plot, metric in zip(self.drawn, results.metrics, strict=False):
             if plot.measure != metric:
@@ -57,18 +61,32 @@ class PlotGrid(Scroller):
         self._next = 0
         self._timer.start()
 
+    @property
+    def busy(self) -> bool:
+        """Whether plots are still to be drawn or painted."""
+        return self._timer.isActive()
+
     @Slot()
     def _draw_next(self) -> None:
+        """Draw one plot, or let the one that was drawn be painted."""
+        if self._unseen is not None:
+            self._unseen.setUpdatesEnabled(True)
+            self._unseen = None
+            # Counted from now, so that a slow machine too paints before the next is drawn.
+            self._timer.start()
+            return
         metrics = self._results.metrics
         if self._next >= len(metrics):
             return
-        # Counted from now, so that a slow machine too paints before the next is drawn.
         self._timer.start()
         place, self._next = self._next, self._next + 1
         if place < len(self.drawn):
-            self.drawn[place].show_results(self._results)
+            self._unseen = self.drawn[place]
+            self._unseen.setUpdatesEnabled(False)
+            self._unseen.show_results(self._results)
             return
-        plot = MetricPlot(self._results, metrics[place])
+        plot = self._unseen = MetricPlot(self._results, metrics[place])
+        plot.setUpdatesEnabled(False)
         plot.saved.connect(self.saved)
         self.drawn.append(plot)
         if not self._columns:
