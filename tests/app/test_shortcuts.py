@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from app.session import Session
 from app.shortcuts import ACTIONS, EVERYWHERE, Shortcuts, is_single_key, key_text
+from app.widgets.buttons import Button
 
 
 class Stage(QWidget):
@@ -122,3 +123,19 @@ def test_keys_in_words() -> None:
     assert key_text("Ctrl++") == "Ctrl +"
     assert key_text("Left") == "←"
     assert key_text("") == ""
+
+
+def test_two_quick_keys_are_two_clicks(session: Session, qtbot: QtBot) -> None:
+    button = Button("New", shortcuts=session.shortcuts, action="new")
+    clicked: list[bool] = []
+    button.clicked.connect(lambda: clicked.append(True))
+    qtbot.addWidget(button)
+    with qtbot.waitActive(button):
+        button.show()
+        button.activateWindow()
+    for _ in range(2):
+        qtbot.keyClick(button, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+    assert len(clicked) == 2
+    button.setEnabled(False)
+    button.press()
+    assert len(clicked) == 2
