@@ -132,10 +132,18 @@ class Page(QWidget):
         self.subtitle_label.setText(text)
 
     def show_empty(self, empty: EmptyState | None) -> None:
-        """Show an empty state instead of the body; None brings the body back."""
-        if self._empty is not None and self._empty is not empty:
-            self._stack.removeWidget(self._empty)
-            self._empty.deleteLater()
+        """Show an empty state instead of the body; None brings the body back.
+
+        A keyboard that was on the empty state's buttons goes on to what comes in its place.
+        """
+        left, keyboard = self._empty, self.window().focusWidget()
+        if left is empty:
+            left = None
+        had_keyboard = left is not None and keyboard is not None and left.isAncestorOf(keyboard)
+        if left is not None:
+            self._stack.removeWidget(left)
+            left.hide()
+            left.deleteLater()
         self._empty = empty
         if empty is None:
             self._stack.setCurrentWidget(self._content)
@@ -143,6 +151,8 @@ class Page(QWidget):
             if self._stack.indexOf(empty) < 0:
                 self._stack.addWidget(empty)
             self._stack.setCurrentWidget(empty)
+        if had_keyboard and self.isVisible():
+            focus_first(self)
 
     @property
     def is_empty_shown(self) -> bool:

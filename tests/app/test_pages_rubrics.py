@@ -337,3 +337,34 @@ def test_nothing_is_cut_off(open_window: OpenWindow, qtbot: QtBot, size: tuple[i
     for widget in (*page.panel.buttons, page.add_button, page.new_button, page.tabs, page.listing):
         right = widget.mapTo(window, QPoint(widget.width(), 0)).x()
         assert right <= window.width()
+
+
+def test_what_was_typed_is_not_replaced_by_what_was_read_before(
+    open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    page = open_page(open_window(), qtbot)
+    before = page.studio
+    page.edit_item()
+    qtbot.keyClicks(page.editor.title, "Onset, typed")
+    assert page.saver.flush() is not None
+    # An earlier reading comes home while the write is under way.
+    page._show(before)
+    assert page.editor.title.text() == "Onset, typed"
+    qtbot.waitUntil(lambda: shown(page)[0] == "Onset, typed")
+
+
+def test_the_keyboard_is_kept_when_the_first_rubric_is_made(
+    open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    window = open_window()
+    page = open_page(window, qtbot)
+    page.delete_rubric()
+    question = QApplication.activeModalWidget()
+    assert question is not None
+    question.yes.click()  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: page.is_empty_shown)
+    assert page._empty is not None
+    page._empty.buttons[0].setFocus()
+    window.undoing.undo()
+    qtbot.waitUntil(lambda: page.studio is not None and not page.is_empty_shown)
+    assert page.isAncestorOf(window.focusWidget())

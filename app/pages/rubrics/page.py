@@ -37,6 +37,7 @@ from app.widgets.editors import SaveLabel, Saver
 from app.widgets.empty import EmptyState
 from app.widgets.id_table import TableColumn, TableSource
 from core.changes import Changes
+from core.errors import NotFoundError
 from core.exchange.demo import fill_demo
 from core.rubrics.linter import Finding
 from core.rubrics.verbs import (
@@ -366,13 +367,24 @@ class Page(BasePage):
         self._generation += 1
         generation = self._generation
 
+        def is_wanted() -> bool:
+            return generation == self._generation and rubric_id == self.listing.view.current_id
+
         def take(studio: Studio) -> None:
-            if generation == self._generation and studio.rubric.id == self.listing.view.current_id:
+            if is_wanted():
                 self._show(studio)
+
+        def refuse(error: BaseException) -> None:
+            # What a later reading shows must not give way to an earlier one that failed.
+            if is_wanted():
+                self._show(None)
+            # Deleted a moment ago is no fault: the list is about to say so.
+            if not isinstance(error, NotFoundError):
+                self.session.jobs.failed.emit(error, self)
 
         run_query(
             self, read_studio, self.session.workspace, rubric_id, dict(self._overlaps)
-        ).success(take).failure(lambda _error: self._show(None))
+        ).success(take).failure(refuse)
 
     def _show(self, studio: Studio | None) -> None:
         self._studio = studio
@@ -394,7 +406,9 @@ class Page(BasePage):
         item = self.panel.item
         shown = self.editor.item
         same = item is not None and shown is not None and item.id == shown.id
-        self.editor.load(self._studio, item, typing=same and self.saver.dirty)
+        # What was read before a write that is under way is older than the fields are.
+        typing = same and (self.saver.dirty or self.saver.state == "saving")
+        self.editor.load(self._studio, item, typing=typing)
         self.history.load(self._studio, item.id if item else "")
         self._focus_new_title()
 
