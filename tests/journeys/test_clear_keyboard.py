@@ -134,6 +134,8 @@ def write_rubric(keys: Keyboard, page: RubricsPage, workspace: Workspace) -> Non
     keys.type("Sixty")
     keys.press("Add rubric")
     keys.wait(lambda: workspace.count(Rubric) == 1)
+    # The page may show the rubric a moment before the dialog is gone, which keeps the keys until then.
+    keys.wait(lambda: QApplication.activeModalWidget() is None)
     keys.wait(lambda: page.studio is not None and not page.is_empty_shown)
 
 
