@@ -26,8 +26,58 @@ GROUPINGS = (
 #: Upper ends of the length bins, in words.
 LENGTH_BOUNDS = (100, 300, 600)
 
-#: Words of an output's text; the same expression as in the index `output_facts`.
-WORDS = "length(o.text) - length(replace(o.text, ' ', '')) + 1"
+#: White space as `str.split` has it, besides the blank.
+_SPACES = (
+    *range(9, 14),
+    *range(28, 32),
+    133,
+    160,
+    5760,
+    *range(8192, 8203),
+    8232,
+    8233,
+    8239,
+    8287,
+    12288,
+)
+#: Marks of a gap between words; from Unicode's private use, which no output has.
+_GAP, _END = "char(57345)", "char(57346)"
+
+
+def _count_words(text: str) -> str:
+    """What `str.split` counts, in SQL: each gap is made one mark, and there is one more than words."""
+    query = text
+    # Nested one in another, so many are more than SQLite reads. LIMIT keeps them from being done twice.
+    for start in range(0, len(_SPACES), 8):
+        for code in _SPACES[start : start + 8]:
+            text = f"replace({text}, char({code}), ' ')"
+        query, text = (
+            f"(SELECT {text} AS text{start}{f' FROM {query}' if start else ''})",
+            f"text{start}",
+        )
+    gaps = f"replace(' ' || {text} || ' ', ' ', {_GAP} || {_END})"
+    gaps = f"(SELECT replace({gaps}, {_END} || {_GAP}, '') AS gaps FROM {query} LIMIT 1)"
+    return f"(SELECT length(gaps) - length(replace(gaps, {_GAP}, '')) - 1 FROM {gaps})"
+
+
+#: Words of an output: its score by the metric `length`, else counted the same way. Scores are found in an
+#: index, so that texts are read only where there is none.
+WORDS = f"""coalesce((
+    SELECT n.value FROM score n INDEXED BY score_measure WHERE n.metric = 'length'
+    AND n.output_id = o.id AND n.deleted = 0 AND n.value IS NOT NULL ORDER BY n.id DESC LIMIT 1
+), {_count_words("o.text")})"""
+
+
+def count_words(text: str) -> int:
+    """Words of a text as results count them: what stands between white space, as the metric `length` has it.
+
+    Examples
+    --------
+    >>> count_words("# Plan\\n\\n- 5 mg daily")
+    6
+    """
+    return len(text.split())
+
 
 RATING_PREFIX = "rating: "
 
@@ -113,12 +163,20 @@ _PROMPT = (
 )
 
 
-def _length_bin() -> str:
+def _lengths() -> str:
+    """Joins the length bin of each output, found once for all of its scores."""
     cases, low = [], 0
     for bound in LENGTH_BOUNDS:
-        cases.append(f"WHEN {WORDS} < {bound} THEN '{low}-{bound - 1} words'")
+        cases.append(f"WHEN words < {bound} THEN '{low}-{bound - 1} words'")
         low = bound
-    return f"CASE {' '.join(cases)} ELSE '{low} words or more' END"
+    bins = f"CASE {' '.join(cases)} ELSE '{low} words or more' END"
+    return (
+        f" JOIN (SELECT id, {bins} AS bin FROM (SELECT o.id, {WORDS} AS words FROM output o"
+        " INDEXED BY output_facts WHERE o.deleted = 0 LIMIT -1) LIMIT -1) w ON w.id = o.id"
+    )
+
+
+_LENGTHS = _lengths()
 
 
 #: Expression and joins of each grouping; ``section`` and ``item`` have rows of their own.
@@ -126,7 +184,7 @@ _SPLITS: dict[str, tuple[str, str]] = {
     "field": ("f.name", _FIELD),
     "task": ("t.objective", _TASK),
     "split": ("e.split", _EXAMPLE),
-    "length": (_length_bin(), ""),
+    "length": ("w.bin", ""),
     "prompt": (_PROMPT, ""),
     "run": ("o.run_id", ""),
 }
@@ -204,6 +262,8 @@ def values_query(by: Sequence[str], narrow: Narrow, metric: str = "") -> tuple[s
         groups.append(expression)
         # The longest chain of joins holds the shorter ones.
         joins = max(joins, more, key=len)
+    if "length" in by:
+        joins += _LENGTHS
     latest = LATEST.format(metric=" AND n.metric = ?" if metric else "")
     columns = "".join(f", {group}" for group in groups)
     return (
@@ -259,6 +319,8 @@ def ratings_query(by: Sequence[str], narrow: Narrow) -> tuple[str, list[str]]:
         expression, more = _SPLITS[name]
         groups.append(expression)
         joins = max(joins, more, key=len)
+    if "length" in by:
+        joins += _LENGTHS
     columns = "".join(f", {group}" for group in groups)
     return (
         f"SELECT r.system_id, '{RATING_PREFIX}' || replace(g.axis, '_', ' '){columns}, g.value, ''"

@@ -52,7 +52,14 @@ def _fill_rows(tx: Any, examples: int, task: str, systems: list[str], person: st
     draw = random.Random(1)
     run = tx._db.conn.executemany
     tail = (tx.origin, 1, 0, STAMP, STAMP)
-    words = ["cough " * (40 + draw.randrange(700)) for _ in range(50)]
+    lengths = [40 + draw.randrange(700) for _ in range(50)]
+    words = ["cough " * length for length in lengths]
+    text_of = [[draw.randrange(50) for _ in range(SYSTEMS)] for _ in range(examples)]
+
+    def value(n: int, s: int, metric: str) -> float | None:
+        if metric == "length":
+            return float(lengths[text_of[n][s]])
+        return None if draw.random() < 0.01 else draw.random() * 0.8 + s * 0.04
 
     def insert(table: str, rows: Any, width: int) -> None:
         marks = ", ".join("?" * (width + 5))
@@ -76,7 +83,7 @@ def _fill_rows(tx: Any, examples: int, task: str, systems: list[str], person: st
         (
             (
                 f"o{s}{n:07}", f"r{s}", f"e{n:07}", f"P{s}{n}", n, "done",
-                words[draw.randrange(50)], "", "[]", "[]", "stop", "", 500, 300, 4.5, STAMP, "{}",
+                words[text_of[n][s]], "", "[]", "[]", "stop", "", 500, 300, 4.5, STAMP, "{}",
                 *tail,
             )
             for n in range(examples)
@@ -89,8 +96,7 @@ def _fill_rows(tx: Any, examples: int, task: str, systems: list[str], person: st
         (
             (
                 f"s{m}{s}{n:07}", f"o{s}{n:07}", metric,
-                None if draw.random() < 0.01 else draw.random() * 0.8 + s * 0.04, "{}",
-                "", f"{metric}|version:1", STAMP, *tail,
+                value(n, s, metric), "{}", "", f"{metric}|version:1", STAMP, *tail,
             )
             for n in range(examples)
             for s in range(SYSTEMS)

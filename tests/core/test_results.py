@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from itertools import combinations
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from core.errors import UsageError
 from core.metrics.base import MetricScore
@@ -19,7 +23,15 @@ from core.runs.compare import Side, common_metrics, compare_sides, in_words
 from core.runs.differences import word_differences
 from core.runs.engine import execute_run
 from core.runs.human_agreement import LONGER, human_agreement
-from core.runs.measures import GROUPINGS, Narrow, item_query, section_query, values_query
+from core.runs.measures import (
+    GROUPINGS,
+    WORDS,
+    Narrow,
+    count_words,
+    item_query,
+    section_query,
+    values_query,
+)
 from core.runs.results import (
     MOST_BOOTSTRAPPED,
     cost_rows,
@@ -195,6 +207,47 @@ def test_large_samples_get_the_normal_interval_which_agrees_with_the_bootstrap()
     assert bootstrap.low is not None
     assert normal.low == pytest.approx(bootstrap.low, abs=0.005)
     assert normal.mean == pytest.approx(math.fsum(values) / len(values))
+
+
+@given(st.text(alphabet="ab .é\t\n\r\x0b\x1f\x85\xa0\u1680\u2003\u2028\u3000\u200b", max_size=30))
+@example("")
+@example(" \n ")
+def test_words_are_counted_in_sql_as_the_metric_counts_them(text: str) -> None:
+    from core.metrics.registry import create
+
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.execute("CREATE TABLE output (id, text)")
+        db.execute("CREATE TABLE score (id, output_id, metric, value, unscored, deleted)")
+        db.execute("CREATE INDEX score_measure ON score (metric, output_id, id)")
+        db.execute("INSERT INTO output VALUES ('o', ?)", (text,))
+        query = f"SELECT {WORDS} FROM output o"
+        wanted = create("length").score_one({"prediction": text}).value
+        assert db.execute(query).fetchone() == (wanted,)
+        assert count_words(text) == wanted
+        # Where the output was scored its latest score is taken, and the text is not read.
+        db.executemany(
+            "INSERT INTO score VALUES (?, 'o', 'length', ?, '', ?)",
+            [("1", 7.0, 0), ("2", 8.0, 0), ("3", 9.0, 1)],
+        )
+        assert db.execute(query).fetchone() == (8.0,)
+
+
+def test_every_view_has_the_same_number_of_words(workspace: Workspace) -> None:
+    from core.judges.results import output_facts
+
+    first, _second = write_runs(workspace, 1)
+    (output,) = workspace.find(Output, "run_id = ?", (first.id,))
+    text = "# Plan\n\n- rest  and\tfluids\n- come back\u00a0on Monday"
+    workspace.transact_job(
+        "Write",
+        "",
+        lambda tx: tx.execute_unlogged(
+            "UPDATE output SET text = ? WHERE id = ?", (text, output.id)
+        ),
+    )
+    narrow = Narrow(run_ids=(first.id,))
+    assert output_facts(workspace, [output.id])[output.id].words == len(text.split()) == 11
+    assert [row.words for row in cost_rows(workspace, narrow=narrow)] == [11]
 
 
 def test_query_plans_touch_indexes_and_no_texts(workspace: Workspace) -> None:

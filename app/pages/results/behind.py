@@ -47,7 +47,7 @@ BEHIND = TableSource(
             text=_value_text,
             tooltip=_reason,
         ),
-        TableColumn("words", "Words", WORDS, order=WORDS, width=6, right=True),
+        TableColumn("words", "Words", WORDS, order=WORDS, width=6, right=True, text=format_number),
         TableColumn(
             "tags",
             "What is wrong",

@@ -11,15 +11,16 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 from app import theme
 from app.operations import run_query, run_verb
 from app.pages.results.table import measure_title, measure_value
-from app.strings import count_of, count_words, format_number, say
+from app.strings import count_of, format_number, say
 from app.widgets.basics import Card, label
 from app.widgets.buttons import Button
 from app.widgets.dialogs import Dialog
 from app.widgets.notice import Notice
 from app.widgets.reader import Mark, Reader, ScrollPair
-from core.runs.measures import MEASURES, RATING_PREFIX
+from core.runs.measures import MEASURES, RATING_PREFIX, count_words
 from core.runs.tags import remove_tag, tag_output, tags_of
 from core.storage.workspace import Workspace
+from core.tasks.sections import join_sections
 from core.types import Example, Output, Run, SectionText, System
 from core.types.evaluation import OUTPUT_TAGS, OutputTag
 
@@ -215,7 +216,7 @@ class OutputDialog(Dialog):
             return
         self.facts.setText(" · ".join([view.system, *measures]))
         self.output.set_sections(view.written)
-        self.cards[1].note_label.setText(_words(view.written))
+        self.cards[1].note_label.setText(_words(view.text))
         self._show_tags(view)
 
     @Slot()
@@ -228,12 +229,11 @@ class OutputDialog(Dialog):
         name = say("Input") if shown else say("Reference")
         self.reference.set_sections(sections)
         self.reference.setAccessibleName(name)
-        self.cards[0].set_title(name, _words(sections))
+        self.cards[0].set_title(name, _words(join_sections(sections)))
 
 
-def _words(sections: tuple[SectionText, ...]) -> str:
-    words = sum(count_words(section.text) for section in sections)
-    return count_of(words, "word", "words")
+def _words(text: str) -> str:
+    return count_of(count_words(text), "word", "words")
 
 
 def _places(sections: tuple[SectionText, ...], words: str) -> list[tuple[int, int]]:
