@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -172,6 +173,47 @@ def _fill(
         else:
             box.addWidget(item)
     return box
+
+
+class Folding(QWidget):
+    """Parts side by side where there is room for them, else one under the other.
+
+    Parameters
+    ----------
+    parts
+        (part, share of the room) pairs.
+    """
+
+    def __init__(self, *parts: tuple[QWidget | QLayout, int], spacing: int = theme.S) -> None:
+        super().__init__()
+        self._box = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._box.setContentsMargins(0, 0, 0, 0)
+        self._box.setSpacing(spacing)
+        for part, share in parts:
+            if isinstance(part, QLayout):
+                self._box.addLayout(part, share)
+            else:
+                self._box.addWidget(part, share)
+
+    def _widths(self) -> list[int]:
+        items = (self._box.itemAt(place) for place in range(self._box.count()))
+        return [item.minimumSize().width() for item in items if item is not None]
+
+    def _fit(self) -> None:
+        widths = self._widths()
+        needed = sum(widths) + self._box.spacing() * (len(widths) - 1)
+        direction = QBoxLayout.Direction
+        tight = needed > self.width()
+        self._box.setDirection(direction.TopToBottom if tight else direction.LeftToRight)
+
+    # -- Qt ------------------------------------------------------------------------------
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(max(self._widths(), default=0), self._box.minimumSize().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
 
 
 def clear_layout(layout: QLayout) -> None:

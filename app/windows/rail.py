@@ -14,7 +14,7 @@ from app.widgets.basics import Scroller, label
 from app.widgets.buttons import Button
 
 #: With names, and where there is room for icons only.
-_WIDTH, _NARROW = 176, 60
+_WIDTH, _NARROW = 176, 64
 
 
 class Rail(QFrame):

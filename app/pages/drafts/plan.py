@@ -91,7 +91,7 @@ class PlanPanel(QWidget):
 
     def _build_documents(self) -> None:
         card = Card(say("Documents"), say("where passages come from"))
-        self.setting = ComboBox(say("Evidence from"))
+        self.setting = ComboBox(say("Evidence from"), stretch=True)
         self.setting.fill(
             [
                 (say("Passages from several documents"), "several"),
@@ -146,7 +146,11 @@ class PlanPanel(QWidget):
             (say("Longest, in tokens (about three quarters of a word each)"), self.length),
             (say("Seed (the same gives the same drafts)"), self.seed),
         ):
-            card.add(row(label(words), None, box))
+            caption = label(words, wrap=True)
+            caption.setBuddy(box)
+            line = row(caption, box)
+            line.setStretch(0, 1)
+            card.add(line)
         self.box.addWidget(card)
 
     def _build_foot(self, outer: QVBoxLayout) -> None:

@@ -11,7 +11,7 @@ from app.pages.rubrics.studio import Studio
 from app.pages.rubrics.words import STATES, describe_change
 from app.session import Session
 from app.strings import format_time, say
-from app.widgets.basics import Card, Scroller, clear_layout, label, row
+from app.widgets.basics import Card, Folding, Scroller, clear_layout, label, row
 from app.widgets.buttons import Button
 from app.widgets.dialogs import ask
 from app.widgets.editors import ProseEditor
@@ -110,10 +110,13 @@ class HistoryPanel(QWidget):
         self.lock.clicked.connect(self._lock)
         self.reopen = Button(say("Make it a draft again"), icon="unlock")
         self.reopen.clicked.connect(self._reopen)
-        # Few on a line: the column is narrow in a small window.
-        lines = ((self.keep,), (self.ask, self.lock), (self.reopen,), (self.approve, self.changes))
-        for line in lines:
-            card.add(row(*line, None))
+        for line in (
+            row(self.keep, None),
+            Folding((row(self.ask), 0), (row(self.lock, None), 1)),
+            row(self.reopen, None),
+            Folding((row(self.approve), 0), (row(self.changes, None), 1)),
+        ):
+            card.add(line)
         self.version_box = ComboBox(say("Compare with"), stretch=True)
         self.version_box.currentIndexChanged.connect(self._show_changes)
         self.restore = Button(say("Bring back"), "quiet")
@@ -121,9 +124,7 @@ class HistoryPanel(QWidget):
         caption = label(say("Compare with"), "strong")
         caption.setBuddy(self.version_box)
         card.add(caption)
-        choice = row(self.version_box, self.restore)
-        choice.setStretch(0, 1)
-        card.add(choice)
+        card.add(Folding((self.version_box, 1), (row(self.restore, None), 0)))
         self.differences = QVBoxLayout()
         self.differences.setSpacing(theme.XS)
         card.add(self.differences)
@@ -140,7 +141,7 @@ class HistoryPanel(QWidget):
         self.whole.clicked.connect(self._comment_on_rubric)
         self.single = Button(say("On this item"), "primary")
         self.single.clicked.connect(self._comment_on_item)
-        card.add(row(None, self.whole, self.single))
+        card.add(Folding((row(None, self.whole), 1), (row(self.single), 0)))
         return card
 
     # -- showing -------------------------------------------------------------------------
@@ -186,13 +187,13 @@ class HistoryPanel(QWidget):
             return
         version = next((v for v in studio.versions if v.id == self.version_box.value), None)
         if version is None:
-            self.differences.addWidget(label(say("No version has been kept yet."), "muted"))
+            self.differences.addWidget(_said(say("No version has been kept yet.")))
             return
         now = tuple(snapshot(item) for item in studio.items)
         found = compare_items(version.items, now)
         self.restore.setEnabled(bool(found) and not studio.locked)
         if not found:
-            self.differences.addWidget(label(say("Nothing has changed since."), "muted"))
+            self.differences.addWidget(_said(say("Nothing has changed since.")))
         for change in found[:_MOST_CHANGES]:
             self.differences.addWidget(_change_label(change))
         if len(found) > _MOST_CHANGES:
@@ -205,7 +206,7 @@ class HistoryPanel(QWidget):
         self.single.setEnabled(item is not None)
         shown = [c for c in studio.comments if c.item_id in ("", self._item_id)]
         if not shown:
-            self.comments.addWidget(label(say("Nobody has said anything here."), "muted"))
+            self.comments.addWidget(_said(say("Nobody has said anything here.")))
         for comment in shown:
             self.comments.addWidget(self._comment_line(studio, comment))
 
@@ -227,7 +228,9 @@ class HistoryPanel(QWidget):
         box = QVBoxLayout(made)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(2)
-        box.addLayout(row(label(head, "small"), None, button))
+        line = row(label(head, "small", wrap=True), button)
+        line.setStretch(0, 1)
+        box.addLayout(line)
         text = say("Settled: {text}", text=comment.text) if settled else comment.text
         box.addWidget(label(text, "muted" if settled else "", wrap=True, selectable=True))
         return made
@@ -317,6 +320,10 @@ class HistoryPanel(QWidget):
         version_id = self.version_box.value
         if version_id:
             run_verb(self, say("Bring back version"), restore_version, version_id)
+
+
+def _said(text: str) -> QWidget:
+    return label(text, "muted", wrap=True)
 
 
 def _change_label(change: ItemChange) -> QWidget:

@@ -14,7 +14,7 @@ from app.pages.rubrics.preview import ItemPreview
 from app.pages.rubrics.studio import Studio
 from app.pages.rubrics.words import FLAWS, KINDS, human_preview
 from app.strings import say
-from app.widgets.basics import Label, Scroller, clear_layout, label, row
+from app.widgets.basics import Folding, Label, Scroller, clear_layout, column, label
 from app.widgets.editors import LineEditor, ProseEditor
 from app.widgets.inputs import ComboBox, decimal_box
 from app.widgets.notice import Notice
@@ -161,35 +161,18 @@ class ItemEditor(QWidget):
         self._add(scroller, say("Title"), self.title)
         self._add(scroller, say("What to look for"), self.description)
         self._add(scroller, say("Example of a good answer"), self.example)
-        pair = row(spacing=theme.M)
-        left, right = QVBoxLayout(), QVBoxLayout()
-        for box, name, field in (
-            (left, say("Group"), self.group),
-            (right, say("Kind"), self.kind),
-        ):
-            box.setSpacing(theme.XS)
-            box.addWidget(_caption(name, field))
-            box.addWidget(field)
-            pair.addLayout(box, 1)
         scroller.box.addSpacing(theme.S)
-        scroller.box.addLayout(pair)
+        scroller.box.addWidget(
+            _pair((say("Group"), self.group, 1), (say("Kind"), self.kind, 1)),
+        )
         self._options_label = self._add(scroller, say("Options"), self.options)
         self._add(scroller, say("Condition"), self.condition)
         scroller.box.addWidget(self.condition_note)
         self._add(scroller, say("Tags"), self.tags)
-        pair = row(spacing=theme.M)
-        fields: tuple[tuple[str, QWidget, int], ...] = (
-            (say("Counts for"), self.scope, 2),
-            (say("Weight"), self.weight, 1),
-        )
-        for name, widget, share in fields:
-            box = QVBoxLayout()
-            box.setSpacing(theme.XS)
-            box.addWidget(_caption(name, widget))
-            box.addWidget(widget)
-            pair.addLayout(box, share)
         scroller.box.addSpacing(theme.S)
-        scroller.box.addLayout(pair)
+        scroller.box.addWidget(
+            _pair((say("Counts for"), self.scope, 2), (say("Weight"), self.weight, 1))
+        )
         scroller.box.addStretch(1)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, theme.S, 0, 0)
@@ -275,6 +258,15 @@ def _caption(name: str, field: QWidget) -> Label:
     made.setProperty("role", "strong")
     made.setBuddy(field)
     return made
+
+
+def _pair(*fields: tuple[str, QWidget, int]) -> Folding:
+    """Two fields with their captions, side by side where there is room; (name, field, share)."""
+    columns = [
+        (column(_caption(name, field), field, spacing=theme.XS), share)
+        for name, field, share in fields
+    ]
+    return Folding(*columns, spacing=theme.M)
 
 
 def _parts(text: str) -> list[str]:

@@ -14,7 +14,7 @@ from app.pages.rubrics.item_list import ItemList, ItemModel
 from app.pages.rubrics.studio import Studio
 from app.session import Session
 from app.strings import count_of, say
-from app.widgets.basics import Card, column, label, row
+from app.widgets.basics import Card, Folding, column, label, row
 from app.widgets.buttons import Button, IconButton
 from core.changes import Outcome
 from core.rubrics.verbs import (
@@ -90,7 +90,14 @@ class ItemsPanel(Card):
             button.setToolTip(f"{text} ({hint})" if hint else text)
             button.clicked.connect(slot)
             self.buttons.append(button)
-        self.add(row(*self.buttons, None, spacing=theme.XS))
+        half = len(self.buttons) // 2
+        self.add(
+            Folding(
+                (row(*self.buttons[:half], None, spacing=theme.XS), 0),
+                (row(*self.buttons[half:], None, spacing=theme.XS), 1),
+                spacing=theme.XS,
+            )
+        )
 
     def load(self, studio: Studio | None) -> None:
         """Show a rubric's items with what the linter and commenters say on them."""
