@@ -149,3 +149,24 @@ def test_time_at_work_is_counted(open_studio: Callable[..., Studio], qtbot: QtBo
     qtbot.keyClick(studio.editors[1], Qt.Key.Key_A)
     studio.flush()
     qtbot.waitUntil(lambda: workspace.get(PostEdit, studio.post_edit_id).seconds >= 30)
+
+
+def test_the_drafts_say_which_was_chosen_and_lead_back_to_it(
+    open_studio: Callable[..., Studio], qtbot: QtBot
+) -> None:
+    studio = open_studio()
+    page = studio.parentWidget()
+    while not isinstance(page, Page):
+        page = page.parentWidget()
+    qtbot.waitUntil(lambda: page.subtitle_label.full_text.endswith("draft A"))
+    assert studio.save_button.isVisible() and not page.new_button.isVisible()
+    studio.back_button.click()
+    qtbot.waitUntil(lambda: page.choose.isVisible() and page.choose.draft_id != "")
+    assert page.listing.view.hasFocus()
+    assert page.choose.letters[0].text() == "A ✓"
+    assert "saved as an example" in page.choose.hint.text()
+    assert page.choose.edit_button.text() == "Go on editing"
+    page.choose.show_draft(1)
+    assert page.choose.edit_button.text() == "Choose and edit"
+    page.listing.view.opened.emit(page.listing.view.current_id)
+    assert page.in_studio and page.subtitle_label.full_text.endswith("draft A")

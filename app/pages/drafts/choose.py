@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from app import theme
 from app.operations import run_query, run_verb
-from app.pages.drafts.work import RequestView, SupportAnswer, judge_support
+from app.pages.drafts.work import LETTERS, RequestView, SupportAnswer, judge_support
 from app.session import Session
 from app.strings import count_of, say
 from app.widgets.basics import Card, Scroller, label, row
@@ -26,7 +26,6 @@ from core.ports import Cancellation
 from core.storage.transaction import Transaction
 from core.types.documents import Draft, PostEdit
 
-LETTERS = "ABCDEFGHIJ"
 #: Narrower than this the ratings stand under the draft.
 _STACKED_BELOW = 560
 
@@ -160,6 +159,7 @@ class ChoosePanel(QWidget):
         self._draft = draft.id
         for number, button in enumerate(self.letters):
             button.setChecked(number == place)
+        self._show_choice(draft.id)
         self.reader.set_sections(
             [
                 section if section.text.strip() else replace(section, text=_nothing_written())
@@ -172,6 +172,32 @@ class ChoosePanel(QWidget):
         self._mark(draft)
         if draft.id not in self._support:
             self._judge(draft)
+
+    def _show_choice(self, draft_id: str) -> None:
+        """Say which draft was chosen, and what the button does with the one that is read."""
+        view = self._view
+        assert view is not None
+        chosen = view.request.chosen_id if view.post_edit_id else ""
+        for number, button in enumerate(self.letters):
+            mine = number < len(view.shown) and view.shown[number].id == chosen
+            button.setText(f"{LETTERS[number]} ✓" if mine else LETTERS[number])
+            name = say("Draft {letter}", letter=LETTERS[number])
+            button.setAccessibleName(say("{name}, chosen", name=name) if mine else name)
+        letter = next(
+            (LETTERS[number] for number, draft in enumerate(view.shown) if draft.id == chosen), ""
+        )
+        if not letter:
+            words = say("Choose the most plausible draft, and rate it before you edit it.")
+        elif view.request.state == "saved":
+            words = say(
+                "Draft {letter} was chosen, edited and saved as an example. You can go on editing it.",
+                letter=letter,
+            )
+        else:
+            words = say("Draft {letter} was chosen and is being edited.", letter=letter)
+        self.hint.setText(words)
+        going_on = bool(chosen) and draft_id == chosen
+        self.edit_button.setText(say("Go on editing") if going_on else say("Choose and edit"))
 
     def begin(self) -> None:
         """Choose the draft being read, and edit it."""

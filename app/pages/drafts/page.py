@@ -105,6 +105,10 @@ class Page(BasePage):
         self.studio = Studio(self.session)
         self.studio.left.connect(self.close_studio)
         self.studio.saved.connect(self._on_saved)
+        self.studio.titled.connect(self._show_title)
+        for control in self.studio.head_controls:
+            self.action_row.addWidget(control)
+            control.hide()
         self.stack = QStackedWidget()
         self.stack.addWidget(self.overview)
         self.stack.addWidget(self.studio)
@@ -183,7 +187,7 @@ class Page(BasePage):
         """Edit a draft."""
         self._planning = False
         self.stack.setCurrentWidget(self.studio)
-        self.new_button.hide()
+        self._show_head()
         self.studio.open(post_edit_id)
 
     def close_studio(self) -> None:
@@ -191,14 +195,26 @@ class Page(BasePage):
         if self.in_studio:
             self.studio.flush()
             self.stack.setCurrentWidget(self.overview)
-            self.new_button.show()
-            self._read(choose=True)
+            self._show_head()
+            self._read()
+            self.listing.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     # -- inside --------------------------------------------------------------------------
 
-    def _on_loaded(self) -> None:
+    def _show_head(self) -> None:
+        """The header's words and controls: the list's, or the studio's."""
+        self.new_button.setVisible(not self.in_studio)
+        for control in self.studio.head_controls:
+            control.setVisible(self.in_studio)
+        self._show_title(self.studio.title)
+        self._fit_header()
+
+    def _show_title(self, title: str) -> None:
         count = len(self.listing.model.ids)
-        self.set_subtitle(f"{count:,}" if count else "")
+        self.set_subtitle(title if self.in_studio else f"{count:,}" if count else "")
+
+    def _on_loaded(self) -> None:
+        self._show_title(self.studio.title)
         self._bare = self.listing.is_bare
         if self._bare and not self._planning:
             self.show_empty(
@@ -226,8 +242,12 @@ class Page(BasePage):
 
     def _on_opened(self, request_id: str) -> None:
         view = self._view
-        if view is not None and view.request.id == request_id and view.post_edit_id:
+        if view is None or view.request.id != request_id:
+            return
+        if view.post_edit_id:
             self.open_studio(view.post_edit_id)
+        elif view.shown:
+            self.choose.reader.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _on_planned(self, request: DraftRequest) -> None:
         self._planning = False
@@ -244,7 +264,7 @@ class Page(BasePage):
     def _on_saved(self, example_id: str) -> None:
         self.said.emit(say("Saved as an example. It is on the Examples page."))
 
-    def _read(self, *, choose: bool = False) -> None:
+    def _read(self) -> None:
         current = self.listing.view.current_id
         if not current or self._planning:
             if not current:
@@ -257,13 +277,13 @@ class Page(BasePage):
             # What comes while the window closes is shown to nobody.
             open_ = self.session.has_workspace
             if open_ and generation == self._generation and not self._planning:
-                self._show(view, choose=choose)
+                self._show(view)
 
         run_query(
             self, read_request, self.session.workspace, current, self.session.person_id
         ).success(take)
 
-    def _show(self, view: RequestView, *, choose: bool) -> None:
+    def _show(self, view: RequestView) -> None:
         self._view = view
         if not view.shown:
             self.writing.show_request(view)

@@ -80,6 +80,8 @@ class SupportTab(Scroller):
             inner.setStretch(2, 1)
             line.setLayout(inner)
             self._labels[verdict] = number
+            # Nothing has been counted yet.
+            line.hide()
             self.counts[verdict] = line
             self.box.addWidget(line)
         self.state = label(say("Reading …"), "small", wrap=True)
@@ -98,8 +100,7 @@ class SupportTab(Scroller):
         for verdict, number in self._labels.items():
             count = sum(claim.verdict == verdict for claim in claims)
             number.setText(str(count))
-            if verdict == "contradicted":
-                self.counts[verdict].setVisible(count > 0)
+            self.counts[verdict].setVisible(count > 0 or verdict != "contradicted")
         if by_words:
             self.state.setText(say("Judged by words alone, since {why}.", why=by_words))
         self.state.setVisible(bool(by_words))

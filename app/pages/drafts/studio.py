@@ -26,7 +26,7 @@ from app.pages.drafts.tracked_editor import (
     TrackedEditor,
     make_editor,
 )
-from app.pages.drafts.work import StudioFacts, SupportAnswer, read_studio
+from app.pages.drafts.work import StudioFacts, SupportAnswer, read_studio, title_of
 from app.session import Session
 from app.strings import count_of, say
 from app.widgets.basics import clear_layout, label
@@ -61,9 +61,11 @@ class _Head:
 
 
 class Studio(SupportWork, ModelWork):
-    """Edits one draft. ``left`` asks for the drafts again, ``saved`` carries the example's id."""
+    """Edits one draft. ``left`` asks for the drafts again, ``saved`` carries the example's id, and
+    ``titled`` what is edited, in words."""
 
     left = Signal()
+    titled = Signal(str)
     saved = Signal(str)
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
@@ -268,7 +270,7 @@ class Studio(SupportWork, ModelWork):
                 editor.load(tracked)
         if fresh:
             self._show_evidence(state)
-            self.title.setText(state.request.title)
+            self.titled.emit(title_of(state))
             if self.isVisible():
                 self._editors[0].setFocus(Qt.FocusReason.OtherFocusReason)
         self.critique.show_points(state.critique)
@@ -320,6 +322,11 @@ class Studio(SupportWork, ModelWork):
             ]
         )
         self.show_button.setEnabled(bool(count))
+
+    @property
+    def title(self) -> str:
+        """What is edited, in words; '' while it is being read."""
+        return title_of(self._state) if self._state is not None else ""
 
     # -- saving --------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
-    QHBoxLayout,
     QMenu,
     QSplitter,
     QTabWidget,
@@ -40,7 +39,7 @@ class StudioView(QWidget):
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(theme.S)
-        box.addLayout(self._make_head(saver))
+        self._make_head(saver)
         self.notice = Notice("", "warning")
         self.notice.hide()
         box.addWidget(self.notice)
@@ -62,17 +61,14 @@ class StudioView(QWidget):
         self.notice.set_text(text)
         self.notice.setVisible(bool(text))
 
-    def _make_head(self, saver: Saver) -> QHBoxLayout:
+    def _make_head(self, saver: Saver) -> None:
+        """What the page puts into its own header, so that the text has the height."""
         keys = self.session.shortcuts
         self.back_button = Button(say("Compare drafts"), icon="chevron-left")
-        self.title = ElidedLabel()
-        self.title.setProperty("role", "muted")
         self.save_button = Button(
             say("Save example"), "primary", shortcuts=keys, action="drafts.save"
         )
-        line = row(self.back_button, self.title, SaveLabel(saver), self.save_button)
-        line.setStretch(1, 1)
-        return line
+        self.head_controls = (SaveLabel(saver), self.back_button, self.save_button)
 
     def _make_evidence(self) -> QWidget:
         self.evidence_card = Card(say("Evidence"))
@@ -92,7 +88,7 @@ class StudioView(QWidget):
         self.next_button = IconButton("chevron-right", say("Next change"))
         self.accept_button = Button(say("Accept"), shortcuts=keys, action="drafts.accept")
         self.reject_button = Button(say("Reject"), shortcuts=keys, action="drafts.reject")
-        self.all_button = Button(say("All"), "quiet", icon="chevron-down")
+        self.all_button = Button(say("All changes"), "quiet", icon="chevron-down")
         self.all_button.setAccessibleName(say("Accept or reject all"))
         self.all_menu = QMenu(self.all_button)
         self.all_button.setMenu(self.all_menu)
@@ -118,6 +114,9 @@ class StudioView(QWidget):
         self.changes = ChangesTab()
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName(say("Beside the text"))
+        # The column is at least as wide as its tabs' names.
+        self.tabs.setUsesScrollButtons(False)
+        self.tabs.setElideMode(Qt.TextElideMode.ElideNone)
         for tab, words in (
             (self.support, say("Support")),
             (self.critique, say("Critique")),

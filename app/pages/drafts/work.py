@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from app.pages.documents.work import find_embedder, find_reranker
+from app.strings import say
 from core.documents.search import gather_evidence
 from core.errors import KnownError
 from core.examples.copied import find_copied
@@ -23,6 +24,8 @@ from core.storage.workspace import Workspace
 from core.types import Field, Job, Person, SectionText, Task
 from core.types.documents import Document, Draft, DraftRequest, Evidence, PostEdit, Setting
 
+#: By which the drafts that are shown are told apart, in the order they are shown in.
+LETTERS = "ABCDEFGHIJ"
 _cache = MemoryCache()
 #: After so long at work on text a thread rests for so long.
 _WORK_SECONDS, _REST_SECONDS = 0.001, 0.0005
@@ -70,6 +73,15 @@ def read_request(workspace: Workspace, request_id: str, person: str) -> RequestV
         },
         edits[0].id if edits else "",
     )
+
+
+def title_of(state: PostEditState) -> str:
+    """The example in the making, and which of the drafts that were shown it comes from."""
+    shown = state.request.shown
+    if state.draft.id not in shown:
+        return state.request.title
+    letter = LETTERS[shown.index(state.draft.id)]
+    return say("{title} · draft {letter}", title=state.request.title, letter=letter)
 
 
 @dataclass(frozen=True, slots=True)
