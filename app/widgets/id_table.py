@@ -40,7 +40,8 @@ def _as_text(value: Any) -> str:
 class TableColumn:
     """A column: ``sql`` is its expression, ``order`` what it sorts by ('' for not sortable).
 
-    ``text`` turns the value into words; ``width`` is in characters, 0 for the rest of the room.
+    ``text`` turns the value into words; ``width`` is in characters, 0 for the rest of the room, and
+    ``least`` what short words or numbers that are cut for others' sake would be no use without.
     """
 
     key: str
@@ -48,6 +49,7 @@ class TableColumn:
     sql: str
     order: str = ""
     width: int = 12
+    least: int = 0
     right: bool = False
     text: Callable[[Any], str] = _as_text
     tooltip: Callable[[Row], str] | None = None

@@ -124,7 +124,8 @@ class IdTableView(QTableView):
         self._share_room()
 
     def _share_room(self) -> None:
-        """Give columns their widths: narrowed where there is little room, but never below their titles.
+        """Give columns their widths: narrowed where there is little room, but not below what each keeps
+        at least, and never below their titles.
 
         Where not even the titles have room, columns are left out from the right.
         """
@@ -139,6 +140,11 @@ class IdTableView(QTableView):
         room = float(self.viewport().width())
         if len(wanted) < len(columns):
             room = min(room * _FIXED_SHARE, room - _LEAST_REST * unit)
+        keeping = {
+            n: min(wanted[n], max(least[n], columns[n].least * unit + _PADDING)) for n in wanted
+        }
+        if sum(keeping.values()) <= room:
+            least = keeping
         shown = sorted(wanted)
         kept = 0 if len(wanted) < len(columns) else 1
         while len(shown) > kept and sum(least[n] for n in shown) > room:

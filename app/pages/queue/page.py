@@ -46,10 +46,12 @@ ITEMS = TableSource(
     " JOIN example e ON e.id = o.example_id JOIN task t ON t.id = e.task_id",
     columns=(
         TableColumn("place", "No.", "v.position + 1", order="v.position", width=5, right=True),
-        TableColumn("pseudonym", "Output", "o.pseudonym", order="o.pseudonym", width=12),
+        TableColumn("pseudonym", "Output", "o.pseudonym", order="o.pseudonym", width=12, least=11),
         TableColumn("title", "Example", "e.title", order="e.title COLLATE NOCASE", width=0),
         TableColumn("task", "Task", "t.objective", order="t.objective COLLATE NOCASE", width=26),
-        TableColumn("state", "State", "v.state", order="v.state", width=12, text=_state_word),
+        TableColumn(
+            "state", "State", "v.state", order="v.state", width=12, least=10, text=_state_word
+        ),
         TableColumn(
             "rated",
             "Rated",
