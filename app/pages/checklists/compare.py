@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from app import theme
@@ -21,12 +22,15 @@ from app.pages.checklists.text_side import TextSide
 from app.pages.checklists.text_view import TextView
 from app.session import Session
 from app.strings import say, shorten
+from app.widgets.basics import Card
 from app.widgets.notice import Notice
 from core.checklists.checks import CoverageCheck, EntryCheck
 from core.checklists.judging import clear_verdict
 from core.checklists.scores import Judge
 from core.checklists.verbs import finish_checklist
 
+#: Lower than this the buttons for an item stand under the texts, so that the list of items has room.
+_LOW = 480
 #: Characters of an item's title in what undo says.
 _TITLE = 30
 
@@ -72,6 +76,12 @@ class CompareView(QWidget):
         self.notice.hide()
         outer.addWidget(self.notice)
         outer.addWidget(split, 1)
+        self._low = False
+        self.foot = Card()
+        self.foot.setAccessibleName(say("What to say of the item"))
+        self.foot.box.setContentsMargins(theme.L, theme.S, theme.L, theme.S)
+        self.foot.hide()
+        outer.addWidget(self.foot)
         self.activate("output")
 
     # -- what the page says --------------------------------------------------------------
@@ -357,8 +367,20 @@ class CompareView(QWidget):
             noun="items",
         ).success(take)
 
+    def _place_actions(self, low: bool) -> None:
+        if low != self._low:
+            self._low = low
+            (self.foot if low else self.panel).add(self.panel.actions)
+            self.foot.setVisible(low)
+
     def _map(self, words: str, side: Side, item_id: str, what: str, **fields: Any) -> None:
         checklist_id = side.checklist.id if side.checklist and not side.stale else ""
         if not checklist_id:
             self._choices[self._side] = "own"
         run_verb(self, words, map_item, side.target, checklist_id, item_id, what, fields)
+
+    # -- Qt ------------------------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place_actions(event.size().height() < theme.current().px(_LOW))

@@ -14,7 +14,7 @@ from app.pages.checklists.result_list import ResultList, ResultModel, ResultRow
 from app.pages.checklists.words import COUNTED, FAULTY, LOOKS, Shown
 from app.shortcuts import Shortcuts
 from app.strings import say
-from app.widgets.basics import Card, Scroller, label, row
+from app.widgets.basics import Card, Folding, Scroller, label, row
 from app.widgets.buttons import Button
 from app.widgets.editors import LineEditor
 from core.checklists.scores import ItemResult
@@ -69,7 +69,9 @@ class ItemPanel(Card):
         scroller.box.addStretch(1)
         self.add(scroller, 2)
         self.buttons: dict[str, Button] = {}
-        self._add_buttons(keys)
+        #: What can be said of the item; who has no room for it here may put it elsewhere.
+        self.actions = self._make_actions(keys)
+        self.add(self.actions)
 
     def show_comparison(self, found: Comparison | None) -> None:
         """Show all items; the current one stays where it is still there."""
@@ -138,7 +140,7 @@ class ItemPanel(Card):
 
     # -- inside --------------------------------------------------------------------------
 
-    def _add_buttons(self, keys: Shortcuts) -> None:
+    def _make_actions(self, keys: Shortcuts) -> Folding:
         fill = say(
             "Fill the item with the selection; {key} adds it to what is there",
             key=keys.hint("checklists.add"),
@@ -149,6 +151,7 @@ class ItemPanel(Card):
             ("not-applicable", say("Not due"), say("The item does not apply")),
         )
         judging = tuple((key, say(short), say(words)) for key, _, words, short in VERDICTS)
+        lines = []
         for group in (mapping, judging[:3], judging[3:]):
             made = []
             for key, short, words in group:
@@ -160,7 +163,9 @@ class ItemPanel(Card):
                 button.clicked.connect(partial(self.asked.emit, key))
                 self.buttons[key] = button
                 made.append(button)
-            self.add(row(*made, None, spacing=theme.XS))
+            lines.append(row(*made, None, spacing=theme.XS))
+        verdicts = Folding((lines[1], 0), (lines[2], 1), spacing=theme.XS)
+        return Folding((lines[0], 0), (verdicts, 1), spacing=theme.S)
 
     def _row_of(self, found: Comparison, item: RubricItem) -> ResultRow:
         left = found.reference.entries.get(item.id)
