@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.metrics.base import MetricScore
@@ -67,6 +67,44 @@ class Bias:
     longer: Interval
     people_longer: Interval
     unanswered: int
+
+
+def unanimous_bounds(value: float | None, n: int) -> tuple[float, float] | None:
+    """The exact 95 % interval of a share that is 0 or 1; None of any other.
+
+    Resamples of judgements that are all alike are all alike too, so that a bootstrap of them has no
+    width; that of three wins in three would claim what only hundreds could show. Source: Clopper and
+    Pearson (1934).
+
+    Examples
+    --------
+    >>> [round(bound, 2) for bound in unanimous_bounds(1.0, 12)]
+    [0.74, 1.0]
+    """
+    if value not in (0.0, 1.0) or n < 2:
+        return None
+    bound = 0.025 ** (1 / n)
+    return (bound, 1.0) if value else (0.0, 1.0 - bound)
+
+
+def share_interval(values: Sequence[float]) -> Interval:
+    """A share with its interval: seeded bootstrap, or the exact one where all judgements are alike."""
+    found = bootstrap_interval(values)
+    bounds = unanimous_bounds(found.mean, found.n)
+    return found if bounds is None else replace(found, low=bounds[0], high=bounds[1])
+
+
+def _rate(metric: WinRate, items: Sequence[Mapping[str, Any]]) -> MetricScore:
+    """A win rate, its interval the exact one where one side won everything."""
+    score = metric.aggregate(items)
+    bounds = unanimous_bounds(score.value, int(score.components.get("n", 0)))
+    if bounds is None:
+        return score
+    return replace(
+        score,
+        components={**score.components, "low": bounds[0], "high": bounds[1]},
+        notes=(*score.notes, "All judgements are alike: the interval is the exact one."),
+    )
 
 
 def output_facts(reads: Reads, output_ids: Iterable[str]) -> dict[str, OutputFact]:
@@ -181,8 +219,8 @@ def win_rates(reads: Reads, base_id: str) -> list[WinRateRow]:
                     names.get(system_id, ""),
                     base_id,
                     names.get(base_id, ""),
-                    WinRate().aggregate(found),
-                    WinRate(length_penalised="true").aggregate(found),
+                    _rate(WinRate(), found),
+                    _rate(WinRate(length_penalised="true"), found),
                 )
             )
     return sorted(rows, key=lambda row: (row.judge != PEOPLE, row.judge, row.system))
@@ -223,12 +261,12 @@ def bias_rows(reads: Reads) -> list[Bias]:
         rows.append(
             Bias(
                 judge,
-                bootstrap_interval(shown_first),
-                bootstrap_interval([float(v.consistent) for v in both]),
-                bootstrap_interval(
+                share_interval(shown_first),
+                share_interval([float(v.consistent) for v in both]),
+                share_interval(
                     _longer([(v.first, v.second, v.choice) for v in verdicts[judge]], facts)
                 ),
-                bootstrap_interval(people_longer),
+                share_interval(people_longer),
                 unanswered.get(judge, 0),
             )
         )

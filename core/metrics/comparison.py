@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy.special import ndtri, stdtrit
 
 from core.errors import UsageError
 from core.metrics.agreement import Agreement, percentage
@@ -20,8 +21,8 @@ Preference = Literal["left", "right", "tie"]
 class Difference:
     """How much higher the first system scores than the second on the same items.
 
-    ``p`` is the two-sided share of resamples on the other side of zero; None with the interval where
-    there are fewer than two common items.
+    ``p`` is the two-sided share of resamples on the other side of zero, at least ``2 ** (1 - n)``; None
+    with the interval where there are fewer than two common items.
     """
 
     value: float | None
@@ -43,7 +44,14 @@ def compare_systems(
 ) -> Difference:
     """The mean difference of two systems over the items both have, by paired bootstrap.
 
-    Source: Koehn, 'Statistical Significance Tests for Machine Translation Evaluation' (EMNLP 2004).
+    Resampled means of few items lie too close together: of equal systems, one comparison in six at 6
+    items and one in ten at 10 would be called unlikely by chance at p < 0.05. They are therefore spread
+    by ``sqrt(n / (n - 1)) · t / z``, the quantiles of Student's and of the normal distribution, which
+    leaves large samples as they are; and no p is less than that of n equal signs.
+
+    Source: Koehn, 'Statistical Significance Tests for Machine Translation Evaluation' (EMNLP 2004);
+    the spread is that of Hesterberg's expanded percentile interval ('What Teachers Should Know About the
+    Bootstrap', 2015).
 
     Examples
     --------
@@ -56,7 +64,7 @@ def compare_systems(
             remedy="Give both one score an item, None where it is missing.",
         )
     gaps = [a - b for a, b in zip(first, second, strict=True) if a is not None and b is not None]
-    signature = f"paired_bootstrap|samples:{samples}:seed {seed}|version:1"
+    signature = f"paired_bootstrap|samples:{samples}:seed {seed}|spread:t|version:2"
     if len(gaps) < 2:
         return Difference(
             value=gaps[0] if gaps else None,
@@ -67,20 +75,28 @@ def compare_systems(
             reason="Fewer than two items have scores of both systems.",
             signature=signature,
         )
+    value, n = float(np.mean(gaps)), len(gaps)
     means = resample_means(np.array(gaps), seed=seed, samples=samples)
+    means = value + _spread(n, level) * (means - value)
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     # One more than counted on either side, so that no finite sample claims certainty.
     below = (np.count_nonzero(means <= 0) + 1) / (samples + 1)
     above = (np.count_nonzero(means >= 0) + 1) / (samples + 1)
     return Difference(
-        value=float(np.mean(gaps)),
+        value=value,
         low=float(low),
         high=float(high),
-        p=float(min(1.0, 2 * min(below, above))),
-        n=len(gaps),
+        p=float(min(1.0, max(2 * min(below, above), 2.0 ** (1 - n)))),
+        n=n,
         reason=None,
         signature=signature,
     )
+
+
+def _spread(n: int, level: float) -> float:
+    """How much wider the means of n items lie than their resamples show."""
+    tail = (1 + level) / 2
+    return float(np.sqrt(n / (n - 1)) * stdtrit(n - 1, tail) / ndtri(tail))
 
 
 @dataclass(frozen=True, slots=True)

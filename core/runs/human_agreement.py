@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
 
-from core.judges.results import axis_values, judged_pairs, output_facts
+from core.judges.results import axis_values, judged_pairs, output_facts, unanimous_bounds
 from core.metrics.agreement import Agreement
 from core.metrics.comparison import Preference, compare_preferences, prefer_by_score
 from core.review.pairs import decided_pairs
@@ -89,11 +89,17 @@ def human_agreement(reads: Reads) -> HumanAgreement:
     )
     found = compare_preferences([pair.choice for pair in pairs], automatic, longer=longer)
     rows = [
-        AgreementRow(name, kinds[name], with_ties, without)
+        AgreementRow(name, kinds[name], _bounded(with_ties), _bounded(without))
         for name, (with_ties, without) in found.items()
     ]
     rows.sort(key=lambda row: (-(row.without_ties.value or -1.0), row.name))
     return HumanAgreement(tuple(rows), len(pairs), source)
+
+
+def _bounded(found: Agreement) -> Agreement:
+    """With an interval that has a width where all pairs say the same."""
+    bounds = unanimous_bounds(found.value, found.n)
+    return found if bounds is None else replace(found, low=bounds[0], high=bounds[1])
 
 
 def _pairs_of_ratings(reads: Reads) -> list[_Pair]:

@@ -309,7 +309,11 @@ def item_query(narrow: Narrow) -> tuple[str, list[str]]:
 
 
 def ratings_query(by: Sequence[str], narrow: Narrow) -> tuple[str, list[str]]:
-    """Ratings that were handed in: system id, measure, groups ..., value, ''."""
+    """Ratings that were handed in: system id, measure, groups ..., value, ''.
+
+    Several people's ratings of an output are one value, their mean: counted one by one, they would make
+    an interval look narrower than so few outputs can. By 'expert' each person has values of their own.
+    """
     joins, where, parameters = narrow.sql()
     groups = []
     for name in by:
@@ -323,11 +327,12 @@ def ratings_query(by: Sequence[str], narrow: Narrow) -> tuple[str, list[str]]:
         joins += _LENGTHS
     columns = "".join(f", {group}" for group in groups)
     return (
-        f"SELECT r.system_id, '{RATING_PREFIX}' || replace(g.axis, '_', ' '){columns}, g.value, ''"
+        f"SELECT r.system_id, '{RATING_PREFIX}' || replace(g.axis, '_', ' '){columns}, avg(g.value), ''"
         " FROM rating g JOIN person p ON p.id = g.person_id"
         " JOIN review_item v ON v.output_id = g.output_id AND v.person_id = g.person_id"
         " AND v.state = 'submitted' AND v.deleted = 0"
         " JOIN output o ON o.id = g.output_id AND o.deleted = 0"
-        f" JOIN run r ON r.id = o.run_id AND r.deleted = 0{joins} WHERE g.deleted = 0{where}",
+        f" JOIN run r ON r.id = o.run_id AND r.deleted = 0{joins} WHERE g.deleted = 0{where}"
+        f" GROUP BY o.id, g.axis{', p.id' if 'expert' in by else ''}",
         parameters,
     )

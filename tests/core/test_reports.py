@@ -155,9 +155,13 @@ def test_three_systems_two_people_one_judge_and_the_numbers_recomputed(
     for score in sorted(workspace.find(Score), key=lambda s: s.output_id):
         if score.value is not None:
             scores[names[outputs[score.output_id].run_id], score.metric].append(score.value)
+    # What two people say of an output is one value.
+    by_output: dict[tuple[str, str], list[float]] = defaultdict(list)
     for rating in workspace.find(Rating):
-        axis = f"rating: {rating.axis.replace('_', ' ')}"
-        scores[names[outputs[rating.output_id].run_id], axis].append(rating.value)
+        by_output[rating.output_id, rating.axis].append(rating.value)
+    for (output, axis), marks in sorted(by_output.items()):
+        measure = f"rating: {axis.replace('_', ' ')}"
+        scores[names[outputs[output].run_id], measure].append(sum(marks) / len(marks))
     assert set(shown) == {(system, measure_name(metric)) for system, metric in scores}
     assert len(scores) == 3 * (3 + 5)
     for (system, metric), values in scores.items():

@@ -37,6 +37,37 @@ def test_paired_bootstrap_sees_a_small_but_steady_difference() -> None:
     assert turned.p == found.p
 
 
+def test_few_items_are_no_surer_than_students_t() -> None:
+    generator = np.random.default_rng(4)
+    for n in (6, 10, 20, 60):
+        gaps = generator.normal(0.4, 1.0, n)
+        found = compare_systems(gaps.tolist(), [0.0] * n)
+        wanted = scipy.stats.ttest_1samp(gaps, 0.0)
+        low, high = wanted.confidence_interval(0.95)
+        assert found.low is not None and found.high is not None and found.p is not None
+        slack = 0.12 * (high - low)
+        assert (found.low, found.high) == (
+            pytest.approx(low, abs=slack),
+            pytest.approx(high, abs=slack),
+        )
+        assert found.p == pytest.approx(wanted.pvalue, abs=0.8 / n)
+    # Where all items agree there is nothing to resample: their signs alone give this.
+    assert compare_systems([0.3] * 6, [0.1] * 6).p == 2.0**-5
+    many = compare_systems([0.3] * 60, [0.1] * 60)
+    assert many.p == pytest.approx(2 / 10_001)
+
+
+@pytest.mark.parametrize("n", [6, 10, 20])
+def test_equal_systems_are_told_apart_by_chance_alone_in_one_of_twenty(n: int) -> None:
+    generator = np.random.default_rng(n)
+    alarms = 0
+    for _trial in range(400):
+        gaps = generator.normal(size=n).tolist()
+        found = compare_systems(gaps, [0.0] * n, samples=500)
+        alarms += found.p is not None and found.p < 0.05
+    assert 0.02 <= alarms / 400 <= 0.09
+
+
 def test_equal_systems_do_not_differ() -> None:
     found = compare_systems([0.1, 0.9, 0.4], [0.1, 0.9, 0.4])
     assert (found.value, found.low, found.high, found.p) == (0.0, 0.0, 0.0, 1.0)
