@@ -349,8 +349,12 @@ class Form(QFormLayout):
             words = label(help_text, "small", wrap=True)
             field.setAccessibleDescription(help_text)
             self.addRow(words)
-        self.addItem(_gap())
+        self.add_gap()
         return caption
+
+    def add_gap(self) -> None:
+        """The distance to the next field, after what was not added with `add`."""
+        self.addItem(_gap())
 
 
 def _gap() -> Any:

@@ -26,6 +26,7 @@ from core.people import add_person
 from core.rubrics.suggestions import keep_suggestions
 from core.rubrics.verbs import rubric_items, tags_of
 from core.rubrics.versions import rubric_versions
+from core.storage import Workspace
 from core.types import Rubric, RubricItem
 from core.types.rubrics import RubricComment, RubricSuggestion
 from models.fake import FakeEmbedder, FakeGenerator
@@ -368,3 +369,31 @@ def test_the_keyboard_is_kept_when_the_first_rubric_is_made(
     window.undoing.undo()
     qtbot.waitUntil(lambda: page.studio is not None and not page.is_empty_shown)
     assert page.isAncestorOf(window.focusWidget())
+
+
+def test_a_rubric_without_a_task_says_what_is_missing(
+    make_window: OpenWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "empty.rifugio"
+    Workspace.create(path, None).close()
+    window = make_window()
+    window.open_path(path)
+    qtbot.waitUntil(lambda: window.session.has_workspace)
+    window.work.choose("rubrics")
+    page = window.work.page("rubrics")
+    assert isinstance(page, Page)
+    told: list[str] = []
+    page.said.connect(told.append)
+    for command in page.commands():
+        if command.text not in ("New rubric", "Import rubrics"):
+            command.run()
+            assert told, f"'{command.text}' does nothing and says nothing"
+            told.clear()
+    page.show_new()
+    dialog = find_dialog(NewRubricDialog)
+    assert isinstance(dialog, NewRubricDialog)
+    qtbot.waitUntil(lambda: not dialog.notice.isHidden())
+    assert not dialog.make.isEnabled()
+    dialog.template.setCurrentIndex(1)
+    assert dialog.notice.isHidden() and dialog.make.isEnabled()
+    dialog.reject()

@@ -252,6 +252,7 @@ class CompareView(QWidget):
             or found.output.checklist is None
             or found.reference.checklist is None
         ):
+            self.said.emit(say("There is no verdict of yours on this item to take back."))
             return
         run_verb(
             self,
@@ -313,6 +314,7 @@ class CompareView(QWidget):
     def _fill(self, *, add: bool) -> None:
         item, side = self.panel.item, self._active()
         if item is None or side is None:
+            self.said.emit(say("There is no item to fill."))
             return
         place = self._active_view().selection()
         if place is None:

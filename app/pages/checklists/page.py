@@ -185,7 +185,9 @@ class Page(BasePage):
     @Slot()
     def show_run(self) -> None:
         """Choose what a model maps and judges, and start it."""
-        if self._texts is not None:
+        if self._texts is None:
+            self.said.emit(say("There is no rubric to map to yet. Make one under Rubrics first."))
+        else:
             RunDialog(self, self._texts, self._current(), self.start).open()
 
     def start(self, plan: Plan, generator_id: str, nli_id: str) -> None:

@@ -112,7 +112,9 @@ class TrustView(QWidget):
     @Slot()
     def draw(self) -> None:
         """Draw outputs for an expert to judge."""
-        if self._rubric_id:
+        if not self._rubric_id:
+            self.said.emit(say("There is no rubric yet. Make one under Rubrics first."))
+        else:
             run_verb(
                 self,
                 say("Draw outputs for checking"),

@@ -197,6 +197,8 @@ class Page(BasePage):
         """Delete the document shown; undo brings it back."""
         if self.viewer.document_id:
             run_verb(self, say("Delete document"), delete_document, self.viewer.document_id)
+        else:
+            self.said.emit(say("There is no document to delete."))
 
     # -- inside --------------------------------------------------------------------------
 

@@ -141,7 +141,9 @@ class Page(BasePage):
     def delete(self) -> None:
         """Delete the example shown; undo brings it back."""
         example = self._example
-        if example is not None:
+        if example is None:
+            self.said.emit(say("There is no example to delete."))
+        else:
             self.saver.flush()
             run_verb(self, say("Delete example"), delete_example, example.id).success(self._deleted)
 
@@ -156,6 +158,7 @@ class Page(BasePage):
     def _on_loaded(self) -> None:
         count = len(self.listing.model.ids)
         self.set_subtitle(f"{count:,}" if count else "")
+        self.delete_button.setEnabled(not self.listing.is_bare)
         if self.listing.is_bare:
             self.show_empty(
                 EmptyState(

@@ -186,6 +186,8 @@ class Page(BasePage):
         graph = self.document.graph
         if graph is not None:
             NewGraphDialog(self, self._on_made, task=graph.graph.task).open()
+        else:
+            self._say_none()
 
     @Slot()
     def copy_current(self) -> None:
@@ -194,12 +196,15 @@ class Page(BasePage):
             run_verb(self, say("Copy graph"), copy_graph, self.document.graph_id).success(
                 lambda outcome: self._on_made(outcome.value.id)
             )
+        else:
+            self._say_none()
 
     @Slot()
     def delete_current(self) -> None:
         """Delete the graph, after asking; undo brings it back."""
         graph = self.document.graph
         if graph is None:
+            self._say_none()
             return
         ask(
             self,
@@ -221,6 +226,11 @@ class Page(BasePage):
         """Write graphs or a picture."""
         if self.document.graph is not None:
             ExportDialog(self, self.document, self.pane.canvas.graph_scene).open()
+        else:
+            self._say_none()
+
+    def _say_none(self) -> None:
+        self.said.emit(say("There is no graph yet. Make one, or import some, first."))
 
     @Slot()
     def show_methods(self) -> None:
@@ -249,6 +259,8 @@ class Page(BasePage):
             self.show_beside("")
         elif self.document.graph is not None:
             self._open_beside("")
+        else:
+            self._say_none()
         self.beside_button.setChecked(self.beside is not None and not self.beside.isHidden())
 
     @Slot(str)

@@ -147,6 +147,9 @@ class Page(BasePage):
         """Hash the selected model, load it and let it answer."""
         entry = self.current_entry
         if entry is None or entry.problem:
+            self.said.emit(
+                entry.problem if entry is not None else say("There is no model to check.")
+            )
             return
         self.detail.set_busy(True)
         job = run_job(

@@ -16,6 +16,7 @@ from app.widgets.basics import Scroller, label
 from app.widgets.dialogs import Dialog
 from app.widgets.editors import LineEditor, ProseEditor
 from app.widgets.inputs import ComboBox, Form
+from app.widgets.notice import Notice
 from core.errors import KnownError
 from core.rubrics.drafts import ItemDraft, parse_pasted, split_suggestion
 from core.rubrics.imports import RubricFile, add_rubric_file, read_rubric_files
@@ -49,16 +50,25 @@ class NewRubricDialog(Dialog):
         form.add(say("Begin with"), self.template)
         self.about = label("", "small", wrap=True)
         form.addRow(self.about)
+        form.add_gap()
         self.task = ComboBox(say("Task"))
         form.add(say("Task"), self.task)
         self.name = LineEditor(say("Title"), placeholder=say("What it is for"))
         self._name_label = form.add(say("Title"), self.name)
         self.body.addLayout(form)
+        self.notice = Notice(
+            say(
+                "A rubric is for a task. Describe one under Tasks first, or begin with a template."
+            ),
+            "warning",
+        )
+        self.notice.hide()
+        self.body.addWidget(self.notice)
         self.add_cancel()
         self.make = self.add_button(say("Add rubric"), self._add, "primary")
         # Not before its task is there: keys can be faster than the list.
         self.make.setEnabled(False)
-        self._tasks: list[tuple[str, str]] = []
+        self._tasks: list[tuple[str, str]] | None = None
         run_query(self, _tasks, self.session.workspace).success(self._fill)
 
     def _fill(self, tasks: list[tuple[str, str]]) -> None:
@@ -69,7 +79,7 @@ class NewRubricDialog(Dialog):
     def _show(self, *_: object) -> None:
         code = self.template.value
         chosen = self.task.value
-        entries = [(shorten(objective, 70), key) for key, objective in self._tasks]
+        entries = [(shorten(objective, 70), key) for key, objective in self._tasks or ()]
         if code:
             template = rubric_template(code)
             self.about.setText(f"{template.label}. {template.source}")
@@ -80,6 +90,7 @@ class NewRubricDialog(Dialog):
         self.name.setVisible(not code)
         self._name_label.setVisible(not code)
         self.make.setEnabled(bool(entries))
+        self.notice.setVisible(self._tasks is not None and not entries)
 
     @Slot()
     def _add(self) -> None:

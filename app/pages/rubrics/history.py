@@ -16,6 +16,7 @@ from app.widgets.buttons import Button
 from app.widgets.dialogs import ask
 from app.widgets.editors import ProseEditor
 from app.widgets.inputs import ComboBox
+from core.changes import Outcome
 from core.rubrics.versions import (
     ItemChange,
     add_comment,
@@ -29,7 +30,7 @@ from core.rubrics.versions import (
     save_version,
     snapshot,
 )
-from core.types.rubrics import RubricComment
+from core.types.rubrics import RubricComment, RubricVersion
 
 _MOST_CHANGES = 40
 
@@ -83,8 +84,15 @@ class HistoryPanel(QWidget):
     @Slot()
     def keep_version(self) -> None:
         """Keep the items as they are under the next number."""
-        if self._studio is not None:
-            run_verb(self, say("Keep a version"), save_version, self._studio.rubric.id)
+        if self._studio is None:
+            self.said.emit(say("There is no rubric yet of which a version could be kept."))
+        else:
+            run_verb(self, say("Keep a version"), save_version, self._studio.rubric.id).success(
+                self._kept
+            )
+
+    def _kept(self, outcome: Outcome[RubricVersion]) -> None:
+        self.said.emit(say("Version {number} is kept.", number=outcome.value.number))
 
     @Slot()
     def write_comment(self) -> None:

@@ -141,6 +141,7 @@ class ItemsPanel(Card):
     def can_edit(self) -> bool:
         """Whether the rubric takes changes; says why not."""
         if self._studio is None:
+            self.said.emit(say("There is no rubric yet. Make one with 'New rubric' first."))
             return False
         if self._studio.locked:
             self.said.emit(say("The rubric is locked. Make it a draft again to change it."))
@@ -174,7 +175,11 @@ class ItemsPanel(Card):
     def split_item(self) -> None:
         """Split the current item, at the cursor where it is in the description."""
         item = self.item
-        if item is not None and self.can_edit():
+        if not self.can_edit():
+            return
+        if item is None:
+            self.said.emit(say("There is no item to split."))
+        else:
             at = self._cursor()
             self._flush()
             SplitDialog(self, item, at, self._on_made).open()
@@ -204,7 +209,11 @@ class ItemsPanel(Card):
     def delete_items(self) -> None:
         """Delete the selected items; Ctrl+Z brings them back."""
         ids = self.list.selected_ids
-        if ids and self.can_edit():
+        if not self.can_edit():
+            return
+        if not ids:
+            self.said.emit(say("There is no item to delete."))
+        else:
             words = count_of(len(ids), "item", "items")
             run_verb(self, say("Delete {words}", words=words), delete_rubric_items, ids)
 

@@ -212,7 +212,9 @@ class Page(BasePage):
     @Slot()
     def edit_item(self) -> None:
         """Put the keyboard into the item's title."""
-        if self.editor.isEnabled():
+        if not self.editor.isEnabled():
+            self.said.emit(say("There is no item yet. Add one first."))
+        else:
             self.tabs.setCurrentIndex(0)
             self.editor.title.setFocus(Qt.FocusReason.ShortcutFocusReason)
             self.editor.title.selectAll()
@@ -232,6 +234,7 @@ class Page(BasePage):
     def delete_rubric(self) -> None:
         """Delete the rubric after asking."""
         if self._studio is None:
+            self._say_none()
             return
         rubric = self._studio.rubric
         ask(
@@ -246,7 +249,9 @@ class Page(BasePage):
     @Slot()
     def find_overlaps(self) -> None:
         """Let the embedder find items that mean the same."""
-        if self._studio is not None:
+        if self._studio is None:
+            self._say_none()
+        else:
             run_job(
                 self,
                 say("Finding overlaps"),
@@ -261,13 +266,17 @@ class Page(BasePage):
     def tag_skills(self) -> None:
         """Say which skills the item asks for."""
         item = self.panel.item
-        if item is not None:
+        if item is None:
+            self.said.emit(say("There is no item yet. Add one first."))
+        else:
             SkillsDialog(self, item).open()
 
     @Slot()
     def tag_with_model(self) -> None:
         """Let the default model tag the items nobody has tagged."""
-        if self._studio is not None:
+        if self._studio is None:
+            self._say_none()
+        else:
             run_job(
                 self,
                 say("Tagging skills"),
@@ -282,7 +291,7 @@ class Page(BasePage):
     @Slot()
     def suggest(self) -> None:
         """Let the default model suggest items."""
-        if self._studio is None or not self.panel.can_edit():
+        if not self.panel.can_edit() or self._studio is None:
             return
         self.tabs.setCurrentIndex(2)
         self.suggestions.ask.setEnabled(False)
@@ -296,6 +305,9 @@ class Page(BasePage):
             self.session.person_id,
             noun="answers",
         ).success(self._on_suggested).end(partial(self.suggestions.ask.setEnabled, True))
+
+    def _say_none(self) -> None:
+        self.said.emit(say("There is no rubric yet. Make one with 'New rubric' first."))
 
     # -- parts ---------------------------------------------------------------------------
 
@@ -318,6 +330,7 @@ class Page(BasePage):
         self.editor.edited.connect(self.saver.touch)
         self.editor.split_asked.connect(self.panel.split_item)
         self.history = HistoryPanel(self.session)
+        self.history.said.connect(self.said)
         self.suggestions = SuggestionPanel(self.session)
         self.suggestions.asked.connect(self.suggest)
         self.tabs.addTab(self.editor, say("Item"))

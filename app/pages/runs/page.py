@@ -228,12 +228,15 @@ class Page(BasePage):
         facts = self.detail.facts
         if facts is not None and facts.resumable:
             self.runner.start(facts.run.id)
+        else:
+            self.said.emit(say("There is nothing to go on with: choose a run that was stopped."))
 
     @Slot()
     def retry_current(self) -> None:
         """Let the failed outputs of the selected run be written again."""
         run_id = self.detail.run_id
         if not run_id:
+            self.said.emit(say("Choose a run first."))
             return
         query = run_query(self, _retry, self.session.workspace, self.session.person_id, run_id)
         query.success(partial(self._on_retried, run_id))
@@ -288,6 +291,8 @@ class Page(BasePage):
         if facts is not None and facts.done:
             run_id = facts.run.id
             ScoreDialog(self, lambda names: self.runner.score(run_id, names)).open()
+        else:
+            self.said.emit(say("There is no output to score yet: choose a run that wrote some."))
 
     # -- inside --------------------------------------------------------------------------
 

@@ -144,7 +144,9 @@ class Page(BasePage):
     def delete(self) -> None:
         """Delete the task shown, where nothing depends on it; undo brings it back."""
         task = self._task
-        if task is not None:
+        if task is None:
+            self._say_none()
+        else:
             self.saver.flush()
             run_verb(self, say("Delete task"), delete_task, task.id).success(self._deleted)
 
@@ -207,12 +209,19 @@ class Page(BasePage):
 
     def show_rating(self) -> None:
         """Open the nine questions of task validation."""
-        if self._task is not None:
+        if self._task is None:
+            self._say_none()
+        else:
             ValidationDialog(self, self._task.id).open()
 
     def _draft(self) -> None:
-        if self._task is not None:
+        if self._task is None:
+            self._say_none()
+        else:
             self.go.emit("drafts", {"new": True, "task": self._task.id})
+
+    def _say_none(self) -> None:
+        self.said.emit(say("There is no task yet. Make one first."))
 
     def _answer(self, key: str) -> None:
         answer, person = self.criteria[key].value, self.session.person_id
@@ -235,7 +244,10 @@ class Page(BasePage):
         self.set_subtitle(f"{count:,}" if count else "")
         if not self.listing.is_bare:
             self.show_empty(None)
+            self.delete_button.setEnabled(True)
             return
+        self._task = None
+        self.delete_button.setEnabled(False)
         self.show_empty(
             EmptyState(
                 "tasks",
