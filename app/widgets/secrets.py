@@ -81,6 +81,7 @@ class NewSecret(QWidget):
         self.meter = StrengthMeter()
         form.add(caption, self.passphrase)
         form.addRow(self.meter)
+        form.add_gap()
         self.again = PassphraseField(say("Passphrase again"))
         form.add(say("Passphrase again"), self.again)
         self.more = Button(say("Use a key file as well …"), "link")

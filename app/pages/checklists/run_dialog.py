@@ -58,6 +58,7 @@ class RunDialog(Dialog):
         self.outputs.setChecked(True)
         form.addRow(self.references)
         form.addRow(self.outputs)
+        form.add_gap()
         self.judge = ComboBox(say("Judge"))
         self.judge.fill([(say("a language model"), "model"), (say("nobody yet"), "none")])
         form.add(say("Judge"), self.judge)

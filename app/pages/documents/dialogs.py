@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFormLayout, QWidget
 from app import theme
 from app.operations import run_query, run_verb
 from app.pages.documents.work import count_passages
-from app.strings import format_bytes, format_number, format_time, say
+from app.strings import count_of, format_bytes, format_number, format_time, say
 from app.widgets.basics import Scroller, label, row
 from app.widgets.dialogs import Dialog
 from app.widgets.inputs import ComboBox, CopyField, spin_box, text_field
@@ -96,13 +96,12 @@ class DetailsDialog(Dialog):
         self.hash.setCursorPosition(0)
         lines = [
             say(
-                "{file}, {size}, {pages} pages, {characters} characters in {passages} passages, "
-                "imported {time}",
+                "{file}, {size}, {pages}, {characters} characters in {passages}, imported {time}",
                 file=document.file,
                 size=format_bytes(document.bytes),
-                pages=format_number(document.pages),
+                pages=count_of(document.pages, say("page"), say("pages")),
                 characters=format_number(document.characters),
-                passages=format_number(passages),
+                passages=count_of(passages, say("passage"), say("passages")),
                 time=format_time(document.added),
             ),
             *document.notes,

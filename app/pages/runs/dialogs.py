@@ -167,6 +167,7 @@ class RunDialog(Dialog):
         line.addWidget(self.new_system)
         form.addRow(label(say("System"), "strong"))
         form.addRow(line)
+        form.add_gap()
         self.task = ComboBox(say("Task"), stretch=True)
         self.split = ComboBox(say("Split"), stretch=True)
         self.limit = spin_box(say("At most"), 0, 1_000_000, 0)

@@ -133,6 +133,8 @@ class ExperimentDialog(Dialog):
         self.score = QCheckBox(say("Score the outputs when they are written"))
         self.score.setChecked(True)
         self.body.addWidget(self.score)
+        self.why = label("", "small", wrap=True)
+        self.body.addWidget(self.why)
         self.notice = Notice("", "warning")
         self.notice.hide()
         self.body.addWidget(self.notice)
@@ -225,12 +227,22 @@ class ExperimentDialog(Dialog):
 
     @Slot()
     def _allow(self) -> None:
-        self.start_button.setEnabled(
-            bool(self.name.text().strip())
-            and self._planned is not None
-            and self._planned.estimate.outputs > 0
-            and bool(self.chosen_prompts)
-        )
+        missing = self._missing()
+        self.start_button.setEnabled(self._planned is not None and not missing)
+        self.why.setText(missing)
+        self.why.setVisible(bool(missing))
+
+    def _missing(self) -> str:
+        """What is wanting before it can start; '' for nothing."""
+        if not self.name.text().strip():
+            return say("Give it a name, and it can start.")
+        if not self.system_ids:
+            return say("Tick a system.")
+        if not self.chosen_prompts:
+            return say("Tick a prompt.")
+        if self._planned is not None and not self._planned.estimate.outputs:
+            return say("There is no example to write for.")
+        return ""
 
     @Slot()
     def _accept(self) -> None:

@@ -88,6 +88,9 @@ class Welcome(QWidget):
         """List recent workspaces, and get ready to open the latest."""
         clear_layout(self._recent_box)
         recent = [Path(entry) for entry in self.session.settings.recent]
+        self._open_other.setText(
+            say("Open another …") if recent else say("Open a workspace you have …")
+        )
         if not recent:
             for words in (
                 say("Workspaces you have opened are listed here."),
