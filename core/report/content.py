@@ -11,7 +11,9 @@ from typing import Any
 from core.exchange.privacy import PRIVATE_SQL
 from core.judges.answers import AxisMeans, axis_means, judge_warnings
 from core.judges.results import Bias, WinRateRow, bias_rows, win_rates
-from core.report.summary import summarise
+from core.report.failures import Failures, read_failures
+from core.report.summary import Answer, summarise
+from core.report.verdict import overall_ratings
 from core.review.pairs import rater_agreement
 from core.runs.compare import Comparison, Side, common_metrics, compare_sides, in_words
 from core.runs.human_agreement import HumanAgreement, human_agreement
@@ -78,7 +80,8 @@ class Content:
     rates: list[WinRateRow]
     biases: list[Bias]
     human: HumanAgreement
-    short: list[str]
+    short: list[Answer]
+    failures: Failures
     judge_ratings: list[AxisMeans]
     limits: list[str]
     signatures: list[str]
@@ -108,6 +111,9 @@ def read_content(workspace: Workspace, options: ReportOptions) -> Content:
     )
     judge_ratings = axis_means(workspace) if whole else []
     compared = _compared(workspace, systems) if whole else []
+    raters = rater_agreement(workspace) if whole else {"people": 0, "pairs": 0}
+    costs = [row.cost for row in systems]
+    failures = read_failures(workspace, costs, rows, ratings, narrow=narrow)
     return Content(
         data,
         systems,
@@ -115,11 +121,21 @@ def read_content(workspace: Workspace, options: ReportOptions) -> Content:
         ratings,
         by_field,
         compared,
-        rater_agreement(workspace) if whole else {"people": 0, "pairs": 0},
+        raters,
         rates,
         biases,
         human,
-        summarise(rows, ratings, rates, human, compared),
+        summarise(
+            rows=rows,
+            overall=overall_ratings(workspace, narrow=narrow),
+            rates=rates,
+            compared=compared,
+            failures=failures,
+            human=human,
+            raters=raters,
+            redact=options.redact,
+        ),
+        failures,
         judge_ratings,
         _limits(workspace, rows + ratings, systems, biases, judge_ratings, human, data),
         _signatures(rows, workspace),
@@ -213,6 +229,18 @@ def _limits(
         limits.append(
             f"{unscored} scores could not be had and are left out of the means, most often because: "
             f"{commonest}"
+        )
+    repeated = workspace.query(
+        "SELECT y.name FROM output o JOIN run r ON r.id = o.run_id AND r.deleted = 0"
+        " JOIN system y ON y.id = r.system_id WHERE o.deleted = 0 AND o.state = 'done'"
+        " GROUP BY y.id HAVING count(*) > count(DISTINCT o.example_id) ORDER BY y.name"
+    )
+    several = {row["name"] for row in repeated} & {row.system.name for row in systems}
+    if several:
+        limits.append(
+            f"{', '.join(sorted(several))}: several outputs of the same examples count as separate values"
+            " in tables of means, whose intervals are narrower than as many other examples would give."
+            " Comparisons count each example once."
         )
     failed = sum(row.cost.failed for row in systems)
     if failed:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from math import ceil, floor, log10
 
 _ROW, _LEFT, _WIDTH, _RIGHT = 30, 230, 470, 90
 #: Room for a title, which in print is a part of the figure, so that no page ends between them.
@@ -69,9 +70,8 @@ def _figure(
     ]
     if for_print:
         parts += [_PRINT_STYLE, f'<text class="title" x="0" y="20">{escape(title)}</text>']
-    for quarter in range(5):
-        value = low + span * quarter / 4
-        words = f"{value * 100:.0f} %" if bars else f"{value:.3g}"
+    for value in _ticks(low, low + span):
+        words = f"{value * 100:.0f} %" if bars else f"{value:,.6g}"
         parts.append(
             f'<line class="grid" x1="{x(value)}" x2="{x(value)}" y1="{top + 4}" y2="{height - 22}"/>'
             f'<text class="tick" x="{x(value)}" y="{height - 6}" text-anchor="middle">{words}</text>'
@@ -106,6 +106,17 @@ def _figure(
             f'<line class="half" x1="{x(0.5)}" x2="{x(0.5)}" y1="{top + 4}" y2="{height - 22}"/>'
         )
     return "".join([*parts, "</svg>"])
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round numbers from ``low`` to ``high``, four to seven of them; quarters of 0 to 1."""
+    span = high - low
+    size = 10.0 ** floor(log10(span))
+    step = next(s * size for s in (0.2, 0.25, 0.5, 1.0, 2.0) if span / (s * size) <= 6.0)
+    if (low, high) == (0.0, 1.0):
+        step = 0.25
+    first = ceil(low / step - 1e-9)
+    return [round(n * step, 10) for n in range(first, floor(high / step + 1e-9) + 1)]
 
 
 def _cut(text: str, length: int = 36) -> str:

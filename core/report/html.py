@@ -17,6 +17,7 @@ from core.metrics.agreement import Agreement
 from core.metrics.bootstrap import SAMPLES, SEED, Interval
 from core.ports import Cancellation, PdfPrinter, Progress, ProgressCallback, no_progress
 from core.report.content import Content, ReportOptions, read_content
+from core.report.failures import RATED
 from core.report.figures import Line, means_figure, shares_figure
 from core.resources import resource_path
 from core.runs.compare import FEWEST_FOR_CHANCE
@@ -27,6 +28,7 @@ from core.settings import write_atomically
 from core.storage.workspace import Workspace
 from core.tasks.sections import align_sections
 from core.types import RATING_AXES, Example, Job, Output, Run, Score, System
+from core.types.evaluation import OUTPUT_TAGS
 
 __all__ = ["ReportOptions", "print_report", "render_report", "write_report"]
 
@@ -123,6 +125,13 @@ def render_report(
         figures=_figures(content, for_print=for_print),
         agreement_figure=_agreement_figure(content, for_print=for_print),
         runs=runs,
+        shown_outputs={item["output"].id for run in runs for item in run["outputs"]},
+        fails=_has_failures(content, options),
+        worst_by=_worst_by(content),
+        judged=bool(
+            content.raters["pairs"] or content.rates or content.human.rows or content.judge_ratings
+        ),
+        tags=OUTPUT_TAGS,
         axes=[axis.replace("_", " ").capitalize() for axis in RATING_AXES],
         fewest=FEWEST_FOR_CHANCE,
         samples=SAMPLES,
@@ -134,6 +143,17 @@ def render_report(
         # Qt's rich text takes a table's width from the table alone.
         html = html.replace("<table>", '<table width="100%" cellspacing="0">')
     return html, sum(len(run["outputs"]) for run in runs)
+
+
+def _has_failures(content: Content, options: ReportOptions) -> bool:
+    found = content.failures
+    return bool(found.marked or found.left_out or (found.worst and not options.redact))
+
+
+def _worst_by(content: Content) -> str:
+    """What the outputs at the bottom are at the bottom of."""
+    measure = content.failures.measure
+    return "people's ratings, the mean of all axes" if measure == RATED else measure_name(measure)
 
 
 def _runs(workspace: Workspace, options: ReportOptions) -> list[Run]:

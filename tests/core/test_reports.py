@@ -6,6 +6,7 @@ import random
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -27,21 +28,24 @@ from core.ports import Cancellation, Progress
 from core.report.content import ComparedPair
 from core.report.figures import Line, means_figure, shares_figure
 from core.report.html import ReportOptions, print_report, render_report, write_report
-from core.report.summary import summarise
+from core.report.summary import AGREE, BEST, summarise
+from core.report.verdict import say_best
 from core.runs.compare import Comparison
 from core.runs.engine import execute_run
 from core.runs.human_agreement import AgreementRow, HumanAgreement
 from core.runs.measures import measure_name
 from core.runs.results import ResultRow
 from core.runs.scoring import score_run
+from core.runs.tags import tag_output
 from core.runs.verbs import add_run, add_system, select_examples
 from core.storage import Workspace
-from core.types import Example, Output, Preference, Rating, Run, Score, System
+from core.types import Example, Output, Person, Preference, Rating, Run, Score, System
 from models.fake import FakeGenerator
 from tests.core.test_editing_bench import write_jfleg
 from tests.core.test_judges import ScriptedJudge, judge_all, longer
 from tests.core.test_results import compare_all, person, rate
 from tests.shared_data import shared_path
+from tests.strict_html import read_strictly
 
 
 @pytest.fixture
@@ -228,9 +232,11 @@ def test_a_report_is_one_file_without_scripts_or_outside_references(
     assert not (tmp_path / "stopped.html").exists()
     html = path.read_text(encoding="utf-8")
     assert "<script" not in html
-    assert not re.search(r"(src|href)\s*=|url\(|@import|https?://", html)
+    assert not re.search(r"src\s*=|href=[^#]{2}|url\(|@import|https?://", html)
     assert "default-src 'none'" in html
     assert html.count("<svg") >= 8
+    assert read_strictly(html) == []
+    assert html.count('<a href="#output-') == 6
 
 
 def test_a_redacted_report_holds_no_text_of_the_workspace(workspace: Workspace) -> None:
@@ -240,6 +246,7 @@ def test_a_redacted_report_holds_no_text_of_the_workspace(workspace: Workspace) 
         html, count = render_report(workspace, options=options, for_print=for_print)
         assert count == 0
         assert "Texts are left out" in html
+        assert for_print or read_strictly(html) == []
         for example in workspace.find(Example):
             assert example.title not in html
             for section in (*example.input, *example.output):
@@ -263,12 +270,14 @@ def test_text_of_the_workspace_cannot_become_markup(workspace: Workspace) -> Non
     html, _ = render_report(workspace, options=ReportOptions(question="<i>why</i>"))
     for raw in ("<img", "<script>alert", "<b onclick", "<i>why"):
         assert raw not in html
+    assert read_strictly(html) == []
 
 
 def test_an_empty_workspace_has_a_report_too(workspace: Workspace) -> None:
     html, count = render_report(workspace)
     assert count == 0
     assert "Nothing is scored yet." in html
+    assert read_strictly(html) == []
 
 
 def test_figures_say_what_they_show_and_stay_within_their_scale() -> None:
@@ -312,17 +321,21 @@ def won(system: str, value: float, low: float, high: float, n: int = 20) -> WinR
     return WinRateRow(PEOPLE, system, system, "b", "Base", plain, plain)
 
 
+def answers(**found: Any) -> dict[str, tuple[str, ...]]:
+    """Question to sentences."""
+    return {answer.question: answer.sentences for answer in summarise(**found)}
+
+
 def test_what_is_said_first_follows_from_the_numbers() -> None:
     sure = won("Better", 0.8, 0.6, 0.95)
     open_ = won("Other", 0.6, 0.4, 0.8)
     worse = won("Worse", 0.2, 0.05, 0.4)
-    few = HumanAgreement((), 0, "")
-    said = summarise([], [], [sure, open_, worse], few, [])
+    said = answers(rates=[sure, open_, worse])[BEST]
     assert "'Better' to 'Base' in 80 % of 20 pairs" in said[0]
     assert said[0].endswith("more often than not.")
     assert "leave open" in said[1]
     assert said[2].endswith("less often than not.")
-    (said_of_few,) = summarise([], [], [won("Better", 1.0, 1.0, 1.0, n=2)], few, [])
+    (said_of_few,) = answers(rates=[won("Better", 1.0, 1.0, 1.0, n=2)])[BEST]
     assert said_of_few.endswith("too few to tell it from chance.")
 
     def row(system: str, metric: str, mean: float) -> ResultRow:
@@ -335,15 +348,74 @@ def test_what_is_said_first_follows_from_the_numbers() -> None:
     rows = [row(s, m, v) for m in ("rougeL", "nli", "length") for s, v in (("A", 0.3), ("B", 0.4))]
     rows += [row("A", "clear", 0.5), row("B", "clear", 0.5)]
     compared = [pair("rougeL", 0.01), pair("nli", 0.4), pair("length", 0.01), pair("clear", 1.0)]
-    said = summarise(rows, [row("A", "rating: depth", 3.0)], [], few, compared)
-    assert said == [
-        "People's ratings, the mean of the axes on a scale from 1 to 5: 'A' 3.0.",
+    nobody, *said_of_metrics = answers(rows=rows, compared=compared)[BEST]
+    assert nobody.startswith("Nobody has rated or compared outputs")
+    assert said_of_metrics == [
         "ROUGE-L is highest for 'B', and the difference to 'A' is unlikely by chance.",
         "NLI is highest for 'B', but chance alone may explain the difference to 'A'.",
         "CLEAR F1 is the same for 'A' and 'B', and no other is higher.",
     ]
-    (said_of_few,) = summarise(rows[:2], [], [], few, [pair("rougeL", 0.0002, 2)])
+    said_of_few = answers(rows=rows[:2], compared=[pair("rougeL", 0.0002, 2)])[BEST][1]
     assert "on too few examples to tell the difference to 'A' from chance" in said_of_few
+    assert summarise() == []
+
+
+def test_a_system_is_best_only_beyond_chance_against_every_other() -> None:
+    examples = [f"e{n}" for n in range(12)]
+    low = {e: 2.0 + n % 3 * 0.5 for n, e in enumerate(examples)}
+    high = {e: low[e] + 1.0 + n % 2 * 0.5 for n, e in enumerate(examples)}
+    middling = {e: high[e] + (-0.6, 0.4)[n % 2] for n, e in enumerate(examples)}
+    sure = say_best({"A": low, "B": high})
+    assert sure.startswith("'B' is best by people's ratings")
+    assert "'B' 3.8 and 'A' 2.5" in sure
+    assert "over 12 examples it lies 1.2 above 'A'" in sure
+    unsure = say_best({"A": low, "B": high, "C": middling})
+    assert unsure.startswith("No system is shown to be best.")
+    assert unsure.endswith("'B' is highest, and chance may explain its lead over 'C'.")
+    few = say_best({"A": {"e": 2.0, "f": 2.0}, "B": {"e": 5.0, "f": 5.0}})
+    assert few.endswith("on too few examples to tell its lead over 'A' from chance.")
+    assert say_best({"A": low}) == ""
+    # Of many systems one is highest by luck: what is sure against one other is not against ten.
+    gaps = (1.0, -0.2, 0.8, -0.1, 0.7, 0.2, 0.9, -0.3, 0.6, 0.3, 1.0, -0.1)
+    slight = {e: 3.0 + gap for e, gap in zip(examples, gaps, strict=True)}
+    even = dict.fromkeys(examples, 3.0)
+    assert say_best({"Best": slight, "Other": even}).startswith("'Best' is best")
+    many = {f"S{n}": even for n in range(10)}
+    crowded = say_best({"Best": slight, **many})
+    assert crowded.startswith("No system is shown to be best")
+    assert "'S2' 3.0, and 7 others" in crowded
+
+
+def test_where_systems_fail_is_said_and_shown(workspace: Workspace) -> None:
+    runs = build(workspace, 3)
+    ann = workspace.find(Person)[0].id
+    outputs = workspace.find(Output, "run_id = ?", (runs["Small"].id,))
+    for output, tag in ((outputs[0], "wrong"), (outputs[0], "verbose"), (outputs[1], "wrong")):
+        workspace.transact("Tag", ann, tag_output, output.id, ann, tag)
+    html, _ = render_report(workspace)
+    tables = tables_of(html)
+    marked = tables[
+        "System | Outputs | Marked | Lacking depth | Verbose | Missing information | Wrong | Structure"
+    ]
+    assert ["Small", "3", "2", "0", "1", "0", "2", "0"] in marked
+    assert "People marked something as wrong in 2 of 9 outputs, most often 'wrong' (2)." in (
+        unescape(html)
+    )
+    left_out = tables["System | Section | Outputs without it"]
+    assert {tuple(row) for row in left_out} == {
+        ("Imported", title, "3 of 3")
+        for title in ("Assessment and plan", "Objective: examination", "Objective: results")
+    }
+    means: dict[str, list[float]] = defaultdict(list)
+    for rating in workspace.find(Rating):
+        means[rating.output_id].append(rating.value)
+    lowest = min(sum(values) / len(values) for values in means.values())
+    assert tables["Example | System | Value"][0][2] == f"{lowest:.3f}"
+    redacted, _ = render_report(workspace, options=ReportOptions(redact=True))
+    assert "Example | System | Value" not in tables_of(redacted)
+    # Without ratings the first measure of which more is better decides.
+    one, _ = render_report(workspace, run_id=runs["Imported"].id)
+    assert "The lowest outputs by people" in unescape(one)
 
 
 @pytest.mark.parametrize(
@@ -360,10 +432,29 @@ def test_agreement_is_set_beside_the_longer_one_wins(n: int, low: float, words: 
         return AgreementRow(name, kind, found, found)
 
     human = HumanAgreement(
-        (entry("rougeL", "metric", 0.8), entry("longer wins", "baseline", 0.6)), n, "pairs"
+        (
+            entry("rougeL", "metric", 0.8),
+            entry("Qwen", "judge", 0.7),
+            entry("longer wins", "baseline", 0.6),
+        ),
+        n,
+        "pairs",
     )
-    (said,) = summarise([], [], [], human, [])
+    said = answers(human=human)[AGREE]
+    assert words in said[0]
+    assert said[1:] == (("The judge 'Qwen' does so in 70 %.",) if n > 4 else ())
+
+
+@pytest.mark.parametrize(
+    ("alpha", "words"), [(0.85, "firm"), (0.7, "tentative"), (0.2, "too little to take")]
+)
+def test_it_is_said_whether_people_agree_among_themselves(alpha: float, words: str) -> None:
+    found = Agreement(measure="alpha", value=alpha, n=20)
+    (said,) = answers(raters={"alpha_nominal": found})[AGREE]
+    assert f"is {alpha:.2f} over 20 pairs" in said
     assert words in said
+    few = Agreement(measure="alpha", value=alpha, n=5)
+    assert AGREE not in answers(raters={"alpha_nominal": few})
 
 
 def test_a_report_of_the_editing_benchmark_alone_shows_it_on_the_published_scale(
@@ -374,6 +465,7 @@ def test_a_report_of_the_editing_benchmark_alone_shows_it_on_the_published_scale
     scores = score_bench_run(workspace, run.id)
     html, _count = render_report(workspace)
     assert "<h2>Systems</h2>" not in html
+    assert read_strictly(html) == []
     assert "Nothing is scored yet." not in html
     head = (
         "Metric | System | Instructions | Average | Highest | Lowest | Variation | Copy"
