@@ -24,8 +24,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     refuse_core_dumps()
     if not arguments or arguments == ["--demo"] or _is_file(arguments[0]):
         from app.windows.start import run_window
+        from core.errors import KnownError
 
-        return run_window(arguments)
+        try:
+            return run_window(arguments)
+        except KnownError as error:
+            # There is no window to say it in.
+            print(f"rifugio: {error}", file=sys.stderr)
+            return 1
     from app.cli import run_command
 
     return run_command(arguments)

@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from app.bus import Bus
 from app.jobs import Jobs
 from app.shortcuts import Shortcuts
-from core.errors import BugError
+from core.errors import BugError, OutputError
 from core.settings import Settings, load_settings, save_settings
 from core.types import Person
 
@@ -190,7 +190,7 @@ class Session(QObject):
     def _save_settings(self) -> None:
         try:
             save_settings(self.settings)
-        except OSError as error:
+        except OutputError as error:
             self.jobs.failed.emit(error, None)
 
 

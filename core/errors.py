@@ -91,6 +91,10 @@ class InputError(KnownError):
         super().__init__(where + message, remedy=remedy, details=details)
 
 
+class OutputError(KnownError):
+    """A file cannot be written where the person wants it."""
+
+
 class NotFoundError(KnownError):
     """There is no such thing."""
 

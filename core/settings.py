@@ -10,6 +10,8 @@ from typing import Literal
 
 import msgspec
 
+from core.errors import OutputError
+
 APP_DIRECTORY = "rifugio"
 
 
@@ -34,18 +36,30 @@ def models_directory() -> Path:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a small file so that a reader sees the old content or the new, never half."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """Write a small file so that a reader sees the old content or the new, never half.
+
+    Raises
+    ------
+    OutputError
+        When the file or its folder cannot be written; what stood there before stays.
+    """
     try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(name, path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise OutputError(
+            f"{path} cannot be written: {error.strerror or error}.",
+            remedy="Choose another name or folder, or make room and see to your rights there.",
+        ) from error
 
 
 class Settings(msgspec.Struct, kw_only=True, frozen=True):
@@ -76,5 +90,11 @@ def load_settings() -> Settings:
 
 
 def save_settings(settings: Settings) -> None:
-    """Write the settings, all or nothing."""
+    """Write the settings, all or nothing.
+
+    Raises
+    ------
+    OutputError
+        When they cannot be written.
+    """
     write_atomically(settings_path(), msgspec.json.format(msgspec.json.encode(settings)))

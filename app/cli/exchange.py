@@ -5,10 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.cli import rubrics
 from app.cli.common import add_common, open_workspace, print_result
+from core.errors import NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from core.storage import Workspace
 
 _KINDS = "documents, tasks, examples, outputs, rubrics, checklists, graphs, edits, ratings or preferences"
 
@@ -28,7 +32,19 @@ def add_parsers(verbs: Any) -> None:
         metavar="a=b,...",
         help="names in the file to ours, as note=output.Note",
     )
-    importing.add_argument("--task", default="", help="the task of records that name none")
+    task = importing.add_mutually_exclusive_group()
+    task.add_argument(
+        "--task",
+        default="",
+        metavar="T",
+        help="the task of records that name none: id or objective",
+    )
+    task.add_argument(
+        "--new-task",
+        default="",
+        metavar="OBJECTIVE",
+        help="make this task and put the examples of a file into it",
+    )
     importing.set_defaults(run=_import)
 
     exporting = verbs.add_parser("export", help=f"write {_KINDS}")
@@ -55,10 +71,15 @@ def _import(args: argparse.Namespace) -> int:
         return _import_edits(args)
     if args.kind == "graphs":
         return _import_graphs(args)
-    from core.exchange.imports import import_records, read_import
+    from core.exchange.imports import import_into_new_task, import_records, read_import
     from core.exchange.records import parse_map
 
     mapping = parse_map(args.map)
+    objective = args.new_task.strip()
+    if objective and args.kind != "examples":
+        raise UsageError(
+            "Only examples can be imported into a new task.", remedy="Leave out --new-task."
+        )
     # All files are read before anything is written, so that a bad name changes nothing.
     read = [
         (path, read_import(path, args.kind, format=args.format, mapping=mapping)[0])
@@ -66,18 +87,38 @@ def _import(args: argparse.Namespace) -> int:
     ]
     files: list[dict[str, Any]] = []
     with open_workspace(args) as workspace:
+        if args.task:
+            _check_task(workspace, args.task)
         for path, found in read:
-            report = workspace.transact(
-                f"Import {path.name}",
-                "",
-                import_records,
-                path.name,
-                args.kind,
-                found,
-                task=args.task,
-            ).value
+            label = f"Import {path.name}"
+            if objective and path == args.files[0]:
+                report = workspace.transact(
+                    label, "", import_into_new_task, path.name, found, objective
+                ).value
+            else:
+                report = workspace.transact(
+                    label,
+                    "",
+                    import_records,
+                    path.name,
+                    args.kind,
+                    found,
+                    task=args.task or objective,
+                ).value
             files.append(_file(path, report.added, report.skipped))
     return _tell(args, files)
+
+
+def _check_task(workspace: Workspace, task: str) -> None:
+    """Say once that a task is not there, instead of for every record."""
+    from core.tasks.verbs import find_task
+
+    try:
+        find_task(workspace, task)
+    except NotFoundError as error:
+        raise NotFoundError(
+            error.message, remedy=f"{error.remedy} --new-task makes one of the examples' sections."
+        ) from None
 
 
 def _import_edits(args: argparse.Namespace) -> int:

@@ -23,10 +23,12 @@ from core.rubrics.verbs import add_rubric, add_rubric_item
 from core.runs.verbs import add_imported_output, add_system, task_and_field
 from core.storage.transaction import Transaction
 from core.tasks.sections import parse_sections
-from core.tasks.verbs import add_task, find_task
+from core.tasks.verbs import add_task, delete_task, find_task
 from core.types import Example, Output, Run, SectionSpec, SectionText, System, Task
 
+#: What this module reads; documents, edits, graphs and checklists have readers of their own.
 KINDS = ("tasks", "examples", "outputs", "rubrics", "ratings", "preferences")
+_OTHER_KINDS = ("documents", "edits", "graphs", "checklists")
 FORMATS = ("auto", "jsonl", "json", "csv", "aci-bench", "dolomites", "expertlongbench")
 _PUBLISHED = ("aci-bench", "dolomites", "expertlongbench")
 
@@ -51,7 +53,9 @@ def read_import(
     Nothing is written; the import dialog previews with it.
     """
     if kind not in KINDS:
-        raise UsageError(f"'{kind}' cannot be imported.", remedy=f"Use one of {', '.join(KINDS)}.")
+        raise UsageError(
+            f"'{kind}' cannot be imported.", remedy=f"Use one of {', '.join(KINDS + _OTHER_KINDS)}."
+        )
     if format not in FORMATS:
         raise UsageError(
             f"The format '{format}' is not known.", remedy=f"Use one of {', '.join(FORMATS)}."
@@ -130,6 +134,22 @@ def import_records(
                 reason = f"a value has the wrong form ({error})"
                 report.skipped.append(Skipped(record.line, reason))
     report.skipped.sort(key=lambda skipped: skipped.line)
+    return report
+
+
+def import_into_new_task(
+    tx: Transaction, file: str, found: Records, objective: str
+) -> ImportReport:
+    """Make a task of this objective and import examples into it; its sections are those of the first one.
+
+    A file of which nothing could be used leaves no task behind.
+    """
+    task = add_task(tx, field="General", objective=objective)
+    report = import_records(tx, file, "examples", found, task=task.id)
+    if not tx.count(Example, "task_id = ?", (task.id,)):
+        delete_task(tx, task.id)
+    else:
+        report.count("task")
     return report
 
 

@@ -120,9 +120,10 @@ class Transaction(Reads):
         row = encode_row(value)
         if kind.logged:
             if self.query(f'SELECT 1 FROM "{kind.name}" WHERE id = ?', (row["id"],)):
+                name = kind.name.replace("_", " ")
                 raise ConflictError(
-                    f"There is already a {kind.name.replace('_', ' ')} with the id {row['id']}.",
-                    remedy="Leave the id out to get a new one.",
+                    f"There is already {'an' if name[0] in 'aeio' else 'a'} {name} with the id {row['id']}.",
+                    remedy="Leave the id out, or map it to another name, to get a new one.",
                 )
             self._log(kind, row["id"], None, row)
             row |= {"origin": self._origin, "created": self.time, "updated": self.time}

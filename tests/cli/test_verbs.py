@@ -201,6 +201,59 @@ def test_skipped_lines_are_printed_with_file_and_number(shell: Shell, tmp_path: 
     assert f"{path}, line 2: skipped" in shell.err
 
 
+MAP = ("--map", "talk=input.Transcript,note=output.Note")
+
+
+def test_a_table_of_ones_own_makes_its_task(shell: Shell, tmp_path: Path) -> None:
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    first.write_text("id,talk,note\n1,I cough,Cough\n1,Again,Twice\n")
+    second.write_text("number,talk,note\n1,I sneeze,Cold\n")
+    importing = ("import", "WS", str(first), str(second), "--as", "examples", *MAP)
+    # Without a task it is said once, and for no record.
+    shell.run(*importing, "--task", "Write a note", code=1)
+    assert shell.err.count("\n") == 1 and "--new-task" in shell.err
+    told = shell.run(*importing, "--new-task", "Write a note")["files"]
+    assert [entry["added"] for entry in told] == [{"example": 1, "task": 1}, {"example": 1}]
+    assert "already an example with the id 1" in told[0]["skipped"][0]["reason"]
+    (task,) = shell.run("info", "WS")["tasks"]
+    assert task["objective"] == "Write a note"
+    shell.run("import", "WS", str(first), "--as", "tasks", "--new-task", "Other", code=2)
+
+
+def test_a_table_of_which_nothing_can_be_used_leaves_no_task(shell: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "first.csv"
+    file.write_text("talk,note\nshort\n")
+    shell.run("import", "WS", str(file), "--as", "examples", *MAP, "--new-task", "Note", code=1)
+    assert shell.run("info", "WS")["tasks"] == []
+
+
+def test_what_cannot_be_written_there_is_said_with_its_name(shell: Shell, tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("a file, not a folder")
+    for verb, name, more in (
+        ("report", "out.html", ()),
+        ("export", "out.jsonl", ("--what", "examples")),
+    ):
+        shell.run(verb, "WS", *more, "--out", str(taken / name), code=1)
+        assert f"{name} cannot be written" in shell.err and "folder" in shell.err
+        assert shell.err.count("\n") == 1
+
+
+def test_without_a_display_the_window_says_so_in_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from app import main as entry
+
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    # What would hold for the whole test process.
+    for guard in ("offline.apply_offline_environment", "offline.install_offline_guard"):
+        monkeypatch.setattr(f"core.{guard}", lambda: None)
+    monkeypatch.setattr("core.privacy.refuse_core_dumps", lambda: None)
+    assert entry.main([]) == 1
+    assert capsys.readouterr().err.startswith("rifugio: There is no display")
+
+
 def test_starting_the_window_stays_cheap() -> None:
     script = (
         "import sys; import app.main; from app.cli.command import build_parser; build_parser()\n"

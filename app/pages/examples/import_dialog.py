@@ -16,10 +16,14 @@ from app.widgets.basics import Scroller, clear_layout, label, row
 from app.widgets.buttons import Button
 from app.widgets.dialogs import Dialog, choose_files
 from app.widgets.inputs import ComboBox, text_field
-from core.exchange.imports import ImportReport, import_records, read_import
+from core.exchange.imports import (
+    ImportReport,
+    import_into_new_task,
+    import_records,
+    read_import,
+)
 from core.exchange.records import Record, Records, apply_map
 from core.storage import Transaction
-from core.tasks.verbs import add_task, find_task
 from core.types import Task
 
 _OWN_KEYS = frozenset({"input", "output", "task", "task_template", "meta", "split", "title", "id"})
@@ -171,7 +175,7 @@ class ImportDialog(Dialog):
         run_verb(
             self,
             say("Import {name}", name=self._path.name),
-            import_with_task,
+            _import_examples,
             self._path.name,
             found,
             task or "",
@@ -199,14 +203,12 @@ class ImportDialog(Dialog):
         self.accept()
 
 
-def import_with_task(
+def _import_examples(
     tx: Transaction, name: str, found: Records, task: str, new_task: str
 ) -> ImportReport:
-    """Import examples into a task by id, or into a new one whose sections come from the first example."""
+    """Import examples into a task by id, or into a new one."""
     if new_task:
-        task = add_task(tx, field="General", objective=new_task).id
-    elif task:
-        task = find_task(tx, task).id
+        return import_into_new_task(tx, name, found, new_task)
     return import_records(tx, name, "examples", found, task=task)
 
 
