@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QTextDocument
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.pages.results.behind import behind_filter
@@ -19,6 +20,7 @@ from app.pages.results.export_dialog import ExportDialog, write_export
 from app.pages.results.judged_dialog import JudgedDialog
 from app.pages.results.lists import RowsTable
 from app.pages.results.output_dialog import OutputDialog
+from app.pages.results.pdf import _turn_paragraphs
 from app.pages.results.report_dialog import ReportDialog, write_report_file
 from app.pages.results.table import SPLITS
 from app.pages.review.adjudicate import AdjudicateDialog
@@ -496,3 +498,12 @@ def test_the_editing_benchmark_is_imported_started_and_scored(
     scored = "SELECT count(DISTINCT run_id) FROM run_score"
     qtbot.waitUntil(lambda: workspace.value(scored) == 2, timeout=20_000)
     qtbot.waitUntil(lambda: not page.runner.run_id and not page.runner._scoring)
+
+
+def test_a_printed_paragraph_runs_as_its_first_letter_does(qapp: QApplication) -> None:
+    document = QTextDocument()
+    document.setHtml('<p dir="ltr">المريضة paracetamol 500 mg.</p><p dir="ltr">500 mg مرتين</p>')
+    _turn_paragraphs(document)
+    first = document.begin()
+    assert first.textDirection() == Qt.LayoutDirection.RightToLeft
+    assert first.next().textDirection() == Qt.LayoutDirection.LeftToRight

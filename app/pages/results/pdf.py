@@ -15,11 +15,14 @@ from PySide6.QtGui import (
     QPageSize,
     QPainter,
     QPdfWriter,
+    QTextBlockFormat,
+    QTextCursor,
     QTextDocument,
 )
 from PySide6.QtSvg import QSvgRenderer
 
 from app.theme import load_fonts
+from app.widgets.basics import is_right_to_left
 from core.settings import write_atomically
 
 # Qt adds a margin of two centimetres of its own.
@@ -50,9 +53,27 @@ def pdf_bytes(html: str, title: str = "Report") -> bytes:
     document = QTextDocument()
     document.setDocumentMargin(0)
     document.setHtml(_place_figures(document, html))
+    _turn_paragraphs(document)
     document.print_(writer)
     buffer.close()
     return bytes(data.data())
+
+
+def _turn_paragraphs(document: QTextDocument) -> None:
+    """Let each paragraph run as its first letter does, which a page asks for by ``dir="auto"``.
+
+    Qt's rich text reads that as left to right, where a dose in an Arabic sentence changes its place.
+    """
+    right = QTextBlockFormat()
+    right.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    cursor = QTextCursor(document)
+    block = document.begin()
+    while block.isValid():
+        text = block.text()
+        if not text.isascii() and is_right_to_left(text):
+            cursor.setPosition(block.position())
+            cursor.mergeBlockFormat(right)
+        block = block.next()
 
 
 def _place_figures(document: QTextDocument, html: str) -> str:
