@@ -241,11 +241,16 @@ class LlamaEngine:
 
     def _evaluate(self, tokens: Sequence[int]) -> np.ndarray:
         """Make the cache hold exactly ``tokens``; returns the logits after the last, (vocabulary,)."""
-        # The last token is always evaluated anew: its logits are what is asked for.
-        self._trim(min(self._common(tokens), len(tokens) - 1))
-        self._mark_whole(len(tokens))
+        # The last token is always evaluated anew: its logits are what is asked for. The one before it
+        # comes along: see `_part_sizes`.
+        self._trim(min(self._common(tokens), max(0, len(tokens) - 2)))
+        start = self._llm.n_tokens
+        sizes = _part_sizes(len(tokens) - start, self._batch)
+        self._mark_whole(start + self._batch * sizes.count(self._batch))
         with self._abortable():
-            self._llm.eval(tokens[self._llm.n_tokens :])
+            for size in sizes:
+                self._llm.eval(tokens[start : start + size])
+                start += size
         return self._logits(-1)
 
     def _mark_whole(self, size: int) -> None:
@@ -260,14 +265,15 @@ class LlamaEngine:
     def _continuation(self, logits: np.ndarray, prefix: int, tokens: Sequence[int]) -> float:
         """Log-probability of ``tokens`` after a prefix of that many tokens, which stays in the cache."""
         total = _log_softmax(logits)[tokens[0]]
-        batch = self._llm._batch
-        for start in range(0, len(tokens) - 1, self._batch):
-            part = list(tokens[start : min(start + self._batch, len(tokens) - 1)])
+        batch, start = self._llm._batch, 0
+        for size in _part_sizes(len(tokens) - 1, self._batch):
+            part = list(tokens[start : start + size])
             batch.set_batch(batch=part, n_past=prefix + start, logits_all=True)
             with self._abortable():
                 self._llm._ctx.decode(batch)
             for position in range(len(part)):
                 total += _log_softmax(self._logits(position))[tokens[start + position + 1]]
+            start += size
         return float(total)
 
     def _score_continuations(
@@ -437,6 +443,22 @@ class LlamaEngine:
 
 class _Aborted(Exception):
     """Evaluation was stopped by the cancellation flag."""
+
+
+def _part_sizes(count: int, most: int) -> list[int]:
+    """How many tokens to evaluate at a time: ``most``, and never one alone where there are more.
+
+    On a CPU a token's values are the same to the last bit in batches of two tokens and of two hundred, but
+    not alone, where llama.cpp sums in another order. That is rounding: with 32-bit weights and cache no
+    log-probability moves by more than 0.00001. Weights of four bits have each layer's input rounded to
+    eight, which makes of it up to 0.22 a token and 1.1 for 70 of them, as much as a cache of 32 bits
+    instead of 16 moves them (measured with the default model).
+    """
+    sizes = [most] * (count // most)
+    rest = count % most
+    if rest == 1 and sizes:
+        return [*sizes[:-1], most - 1, 2]
+    return [*sizes, rest] if rest else sizes
 
 
 def fold_system(messages: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
 import time
 from collections.abc import Iterator
 
@@ -17,15 +16,13 @@ from models.framing import FramingError, read_frame
 from models.host import WorkerHost
 from models.hosted import HostedGenerator
 
+#: Seconds, far below the time that the answers below take to be written, and far above what a machine
+#: that has much else to do needs.
+SOON = 30.0
+
 
 def ask(text: str, tokens: int = 50) -> GenerationRequest:
     return GenerationRequest(messages=(Message("user", text),), max_tokens=tokens)
-
-
-def _ask_on(generator: HostedGenerator) -> None:
-    """Keep a worker busy until it is killed."""
-    for _ in range(50):
-        generator.generate(ask("slow"))
 
 
 @pytest.fixture
@@ -58,20 +55,25 @@ def test_a_death_is_told_with_signal_and_last_words_and_then_mended(
     assert generator.generate(ask("hello")).text == "one two three four"
 
 
-def test_a_kill_from_outside_is_noticed_at_once(generator: HostedGenerator) -> None:
-    pid = generator.pid
-    assert pid is not None
-    timer = threading.Timer(0.1, os.kill, (pid, signal.SIGSEGV))
-    timer.start()
-    start = time.monotonic()
+def test_a_kill_from_outside_is_noticed_at_once() -> None:
+    model = HostedGenerator({"engine": "fake", "answers": ["word " * 8000], "delay": 0.01})
+    killed: list[float] = []
+
+    def kill(piece: Piece) -> None:
+        # In the middle of an answer: between two, a dead worker is replaced without a word.
+        if not killed:
+            killed.append(time.monotonic())
+            assert model.pid is not None
+            os.kill(model.pid, signal.SIGSEGV)
+
     with pytest.raises(WorkerDiedError, match="SIGSEGV"):
-        _ask_on(generator)
-    assert time.monotonic() - start < 2.0
-    timer.join()
+        model.generate(ask("go", 8000), on_piece=kill)
+    assert time.monotonic() - killed[0] < SOON
+    model.close()
 
 
 def test_a_cancelled_answer_keeps_what_there_is() -> None:
-    model = HostedGenerator({"engine": "fake", "answers": ["word " * 500], "delay": 0.01})
+    model = HostedGenerator({"engine": "fake", "answers": ["word " * 8000], "delay": 0.01})
     cancel = Cancellation()
     pieces: list[Piece] = []
 
@@ -81,28 +83,28 @@ def test_a_cancelled_answer_keeps_what_there_is() -> None:
             cancel.cancel()
 
     start = time.monotonic()
-    answer = model.generate(ask("go", 500), on_piece=on_piece, cancel=cancel)
+    answer = model.generate(ask("go", 8000), on_piece=on_piece, cancel=cancel)
     assert answer.finish == "cancelled"
-    assert 5 <= len(answer.text.split()) < 200
-    assert time.monotonic() - start < 1.5
+    assert 5 <= len(answer.text.split()) < 4000
+    assert time.monotonic() - start < SOON
     assert model.generate(ask("go", 3)).finish == "length"
     model.close()
 
 
 def test_an_answer_nobody_waits_for_any_more_is_stopped() -> None:
-    model = HostedGenerator({"engine": "fake", "answers": ["word " * 400], "delay": 0.02})
+    model = HostedGenerator({"engine": "fake", "answers": ["word " * 4000], "delay": 0.02})
 
     def refuse(piece: Piece) -> None:
         raise ValueError("the listener failed")
 
     with pytest.raises(ValueError, match="listener"):
-        model.generate(ask("go", 400), on_piece=refuse)
+        model.generate(ask("go", 4000), on_piece=refuse)
     start = time.monotonic()
     assert model.generate(ask("go", 2)).finish == "length"
-    assert time.monotonic() - start < 2.0
+    assert time.monotonic() - start < SOON
     start = time.monotonic()
     model.close()
-    assert time.monotonic() - start < 1.5
+    assert time.monotonic() - start < SOON
 
 
 def test_errors_of_the_worker_arrive_as_themselves(generator: HostedGenerator) -> None:
@@ -135,7 +137,7 @@ def test_a_worker_goes_with_its_parent() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     pid = int(done.stdout)
-    for _ in range(100):
+    for _ in range(1000):
         try:
             os.kill(pid, 0)
         except ProcessLookupError:

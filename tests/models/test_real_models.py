@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-import time
+import os
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -131,33 +132,80 @@ def test_a_continuation_longer_than_a_batch_is_the_sum_of_its_tokens(
     assert whole.total == pytest.approx(first.total + second.total, abs=0.5)
 
 
+def test_no_token_is_evaluated_alone_where_others_stand_beside_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from models.llama import LlamaEngine
+
+    path = find_model(DEFAULT_GENERATOR, REAL_MODELS).path
+    engine = LlamaEngine({"path": str(path), "threads": 1, "context": 512})
+    sizes: list[int] = []
+    decode = engine._llm._ctx.decode
+
+    def note(batch: Any) -> None:
+        sizes.append(batch.n_tokens())
+        decode(batch)
+
+    monkeypatch.setattr(engine._llm._ctx, "decode", note)
+
+    def score(context: str, continuation: str) -> list[float]:
+        asked = {"context": context, "continuations": [continuation]}
+        ((total, count),) = engine.call("log_likelihood", asked, Cancellation(), print)
+        return [total, count]
+
+    try:
+        words = " and the rain fell on the hills"
+        whole = score("It was night", words * 3)
+        for kept in (1, 2):
+            before = "It was night" + words * kept
+            rest = score(before, words * (3 - kept))
+            # The same again keeps all of what stands before it: only its end is read anew.
+            assert score(before, words * (3 - kept)) == pytest.approx(rest)
+            assert rest[0] > whole[0] and rest[1] < whole[1]
+        # A text of one more token than fits in a batch.
+        engine._evaluate([5] * (engine._batch + 1))
+        assert min(sizes) >= 2, sizes
+        assert engine._evaluate([5]).shape == (engine._llm.n_vocab(),)
+    finally:
+        engine.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to ask")
 @pytest.mark.parametrize("prompt", ["Tell a very long story.", "word " * 3500])
-def test_cancelling_takes_less_than_200_ms(generator: HostedGenerator, prompt: str) -> None:
+def test_cancelling_stops_the_work_at_once(generator: HostedGenerator, prompt: str) -> None:
     import threading
 
     cancel = Cancellation()
-    asked: list[float] = []
+    worked: list[float] = []
 
     def stop() -> None:
-        asked.append(time.monotonic())
+        worked.append(processor_seconds(generator.pid))
         cancel.cancel()
 
     timer = threading.Timer(0.6, stop)
     timer.start()
     request = GenerationRequest(messages=(Message("user", prompt),), max_tokens=3000)
     answer = generator.generate(request, cancel=cancel)
-    assert answer.finish == "cancelled"
-    assert time.monotonic() - asked[0] < 0.2
     timer.join()
+    assert answer.finish == "cancelled"
+    # What the worker still did, not how long it took: that is up to what else the machine does. Either
+    # answer keeps it busy for many seconds.
+    assert processor_seconds(generator.pid) - worked[0] < 1.0
+
+
+def processor_seconds(pid: int | None) -> float:
+    """How long a process has worked, all its threads together."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def test_a_prompt_too_long_is_refused_before_any_work(generator: HostedGenerator) -> None:
     request = GenerationRequest(messages=(Message("user", "word " * 9000),), max_tokens=10)
-    start = time.monotonic()
+    pieces: list[Piece] = []
     with pytest.raises(ContextOverflowError) as caught:
-        generator.generate(request)
+        generator.generate(request, on_piece=pieces.append)
     assert caught.value.prompt_tokens > caught.value.context_tokens == 8192
-    assert time.monotonic() - start < 1.0
+    assert not pieces
 
 
 def test_options_have_probabilities_that_sum_to_one(generator: HostedGenerator) -> None:
