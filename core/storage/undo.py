@@ -18,6 +18,7 @@ from core.changes import Outcome
 from core.errors import ConflictError, NotFoundError
 from core.storage.kinds import KINDS
 from core.storage.reads import Reads
+from core.storage.references import AMONG, References, pack_ids
 from core.storage.transaction import Transaction
 from core.storage.workspace import Workspace
 
@@ -150,25 +151,29 @@ def _invert(
             (entry.transaction,),
         )
         _refuse_if_changed_since(tx, entry, changes)
+        references = References(tx)
         touched = []
         for change in changes:
             before, after = _inverse(change)
-            if change["kind"] in _SHARED and "deleted" in after and _leave(tx, change, after):
+            shared = change["kind"] in _SHARED and "deleted" in after
+            if shared and _leave(tx, references, change, after):
                 continue
             tx.write_columns(change["kind"], change["row"], before, after)
             touched.append((change["kind"], change["row"]))
-        for kind, row in dict.fromkeys(touched):
-            _refuse_if_torn(tx, entry, kind, row)
+        _refuse_if_torn(tx, references, entry, touched)
         return entry
 
     return workspace.run_transaction(label, person, invert_changes, undoes=entry.transaction)
 
 
-def _leave(tx: Transaction, change: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+def _leave(
+    tx: Transaction, references: References, change: Mapping[str, Any], after: Mapping[str, Any]
+) -> bool:
     """Whether a shared row stays as it is: others use it, or it is already as it shall be."""
-    return bool(after["deleted"] and _users(tx, change)) or _is_deleted(
-        tx, change["kind"], change["row"]
-    ) == bool(after["deleted"])
+    kind, row = change["kind"], change["row"]
+    if after["deleted"] and any(references.count_users(kind, [row])):
+        return True
+    return _is_deleted(tx, kind, row) == bool(after["deleted"])
 
 
 def _is_deleted(tx: Transaction, kind: str, row: str) -> bool:
@@ -227,48 +232,34 @@ def _changed_since(
     )
 
 
-def _refuse_if_torn(tx: Transaction, entry: UndoEntry, kind: str, row: str) -> None:
+def _refuse_if_torn(
+    tx: Transaction, references: References, entry: UndoEntry, touched: list[tuple[str, str]]
+) -> None:
     """Refuse to leave a live row that refers to a deleted one."""
-    table = KINDS[kind].name
-    columns = tx.query(f'SELECT * FROM "{table}" WHERE id = ?', (row,))[0]
-    if columns["deleted"]:
-        for name, count in _users(tx, {"kind": kind, "row": row}).items():
+    by_kind: dict[str, dict[str, None]] = {}
+    for kind, row in touched:
+        by_kind.setdefault(kind, {})[row] = None
+    for kind, rows in by_kind.items():
+        gone = [
+            each["id"]
+            for each in tx.query(
+                f'SELECT id FROM "{KINDS[kind].name}" WHERE deleted = 1 AND id IN {AMONG}',
+                (pack_ids(rows),),
+            )
+        ]
+        for _row, name, count in references.count_users(kind, gone):
             raise ConflictError(
                 f"'{entry.label}' cannot be taken back: the {kind.replace('_', ' ')} is in"
                 f" use by {count} {name.replace('_', ' ')}{'' if count == 1 else 's'} added since.",
                 remedy="Delete those first.",
             )
-        return
-    for key in _foreign_keys(tx, table):
-        parent = columns[key["from"]]
-        if not _is_deleted(tx, key["table"], parent):
-            continue
-        if key["table"] in _SHARED:
-            tx.write_columns(key["table"], parent, {"deleted": 1}, {"deleted": 0})
-        else:
+    for kind, rows in by_kind.items():
+        for parent, row in references.lost_parents(kind, list(rows)):
+            if parent in _SHARED:
+                tx.write_columns(parent, row, {"deleted": 1}, {"deleted": 0})
+                continue
             raise ConflictError(
                 f"'{entry.label}' cannot be taken back or brought back: the"
-                f" {key['table'].replace('_', ' ')} it belongs to was deleted since.",
-                remedy=f"Bring back the {key['table'].replace('_', ' ')} first.",
+                f" {parent.replace('_', ' ')} it belongs to was deleted since.",
+                remedy=f"Bring back the {parent.replace('_', ' ')} first.",
             )
-
-
-def _users(tx: Transaction, of: Mapping[str, Any]) -> dict[str, int]:
-    """How many live rows of each kind refer to a row."""
-    found = {}
-    for other in KINDS.values():
-        keys = _foreign_keys(tx, other.name) if other.logged else []
-        for key in keys:
-            if key["table"] == of["kind"]:
-                count = tx.value(
-                    f'SELECT count(*) FROM "{other.name}"'
-                    f' WHERE "{key["from"]}" = ? AND deleted = 0',
-                    (of["row"],),
-                )
-                if count:
-                    found[other.name] = int(count)
-    return found
-
-
-def _foreign_keys(tx: Transaction, table: str) -> list[dict[str, Any]]:
-    return tx.query(f'PRAGMA foreign_key_list("{table}")')
