@@ -7,11 +7,13 @@ import os
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
+from pytestqt.qtbot import QtBot
 
 from core.exchange.demo import fill_demo
 from core.offline import apply_offline_environment, install_offline_guard
@@ -33,7 +35,33 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("suite")
 
+#: Milliseconds to wait for what has to come. A loaded machine is slow, not wrong; what comes at once
+#: costs nothing.
+PATIENCE = 60_000
+
 PASSPHRASE = "correct horse battery"
+
+
+class PatientQtBot(QtBot):  # type: ignore[misc]
+    """Waits for at least `PATIENCE`, where pytest-qt gives up after five seconds."""
+
+    def waitUntil(self, callback: Callable[[], object], *, timeout: int = PATIENCE) -> None:
+        super().waitUntil(callback, timeout=max(timeout, PATIENCE))
+
+    def waitSignal(self, signal: Any, *, timeout: int = PATIENCE, **more: Any) -> Any:
+        return super().waitSignal(signal, timeout=max(timeout, PATIENCE), **more)
+
+    def waitActive(self, widget: Any, *, timeout: int = PATIENCE) -> Any:
+        return super().waitActive(widget, timeout=max(timeout, PATIENCE))
+
+    def waitExposed(self, widget: Any, *, timeout: int = PATIENCE) -> Any:
+        return super().waitExposed(widget, timeout=max(timeout, PATIENCE))
+
+
+@pytest.fixture
+def qtbot(qapp: Any, request: pytest.FixtureRequest) -> QtBot:
+    """pytest-qt's, with more patience."""
+    return PatientQtBot(request)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -47,17 +47,6 @@ class FakeModels:
 
 
 @pytest.fixture
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A loaded machine is slow, not wrong: wait longer before giving up."""
-    wait = QtBot.waitUntil
-
-    def wait_longer(bot: QtBot, call: Callable[[], object], *, timeout: int = 20_000) -> None:
-        wait(bot, call, timeout=timeout)
-
-    monkeypatch.setattr(QtBot, "waitUntil", wait_longer)
-
-
-@pytest.fixture
 def graph_file(tmp_path: Path) -> Path:
     path = tmp_path / "G.rifugio"
     with Workspace.create(path, None) as workspace:
@@ -76,7 +65,7 @@ def graph_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def studio(
-    make_window: OpenWindow, graph_file: Path, qtbot: QtBot, patient: None
+    make_window: OpenWindow, graph_file: Path, qtbot: QtBot
 ) -> Callable[..., tuple[MainWindow, Any]]:
     """Opens the studio on a workspace with one graph and waits until it is drawn."""
 

@@ -28,14 +28,13 @@ from tests.app.graphs_studio import (
     graph_file,
     handle,
     mouse,
-    patient,
     rows,
     settled,
     studio,
 )
 
 #: Fixtures of the studio, for the tests below.
-__all__ = ["graph_file", "patient", "studio"]
+__all__ = ["graph_file", "studio"]
 
 
 def test_the_graph_is_shown_laid_out(studio: Any) -> None:

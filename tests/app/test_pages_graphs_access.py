@@ -28,17 +28,6 @@ OpenWindow = Callable[..., MainWindow]
 STEPS = ["Boiling the water", "Warm the pot and find the cups", "Pour it", "Serve the tea"]
 
 
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A loaded machine is slow, not wrong: wait longer before giving up."""
-    wait = QtBot.waitUntil
-
-    def wait_longer(bot: QtBot, call: Callable[[], object], *, timeout: int = 20_000) -> None:
-        wait(bot, call, timeout=timeout)
-
-    monkeypatch.setattr(QtBot, "waitUntil", wait_longer)
-
-
 @pytest.fixture
 def studio(make_window: OpenWindow, tmp_path: Path, qtbot: QtBot) -> Callable[..., Any]:
     """Opens the studio on a graph with issues, suggestions and another graph to compare with."""

@@ -30,7 +30,6 @@ from tests.app.graphs_studio import (
     OpenWindow,
     agree,
     graph_file,
-    patient,
     rows,
     settled,
     studio,
@@ -38,7 +37,7 @@ from tests.app.graphs_studio import (
 from tests.event_loop import spin
 
 #: Fixtures of the studio, for the tests below.
-__all__ = ["graph_file", "patient", "studio"]
+__all__ = ["graph_file", "studio"]
 
 
 def answer_import(**choices: str) -> bool:

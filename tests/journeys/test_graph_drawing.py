@@ -41,17 +41,6 @@ class NoModels:
         """Nothing to end."""
 
 
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A loaded machine is slow, not wrong: wait longer before giving up."""
-    wait = QtBot.waitUntil
-
-    def wait_longer(bot: QtBot, call: Callable[[], object], *, timeout: int = 20_000) -> None:
-        wait(bot, call, timeout=timeout)
-
-    monkeypatch.setattr(QtBot, "waitUntil", wait_longer)
-
-
 @pytest.fixture
 def window(qapp: QApplication, qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
     from app import theme
