@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TypeVar
 
 from PySide6.QtCore import QSize, Qt
@@ -21,6 +22,10 @@ from PySide6.QtWidgets import (
 from app import icons, theme
 
 W = TypeVar("W", bound=QWidget)
+
+#: Longer than this a word gets places to break, a piece of that length each.
+_LONG_WORD, _PIECES = re.compile(r"\S{31,}"), re.compile(r"\S{1,12}")
+_BREAK = "\N{ZERO WIDTH SPACE}"
 
 
 def set_property(widget: QWidget, name: str, value: object) -> None:
@@ -51,21 +56,37 @@ def label(
 
 
 class Label(QLabel):
-    """Plain text laid out in the direction it is written in."""
+    """Plain text laid out in the direction it is written in. Where it wraps, a word that is longer than
+    any line breaks inside, since it would push everything beside it out of sight."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        self._plain = text
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setText(text)
 
+    def text(self) -> str:
+        """The text as it was set."""
+        return self._plain
+
+    def setWordWrap(self, on: bool) -> None:
+        super().setWordWrap(on)
+        self.setText(self._plain)
+
     def setText(self, text: str) -> None:
+        self._plain = text
         direction = (
             Qt.LayoutDirection.RightToLeft
             if text.isascii() is False and is_right_to_left(text)
             else Qt.LayoutDirection.LeftToRight
         )
         self.setLayoutDirection(direction)
-        super().setText(text)
+        super().setText(break_long_words(text) if self.wordWrap() else text)
+
+
+def break_long_words(text: str) -> str:
+    """The text with places to break, of no width, in words that are longer than lines are."""
+    return _LONG_WORD.sub(lambda found: _BREAK.join(_PIECES.findall(found.group())), text)
 
 
 class ElidedLabel(Label):
@@ -235,7 +256,9 @@ class Card(QFrame):
         self.box = QVBoxLayout(self)
         self.box.setContentsMargins(theme.L, theme.M, theme.L, theme.L)
         self.box.setSpacing(theme.S)
-        self.title_label = label(title.upper(), "overline")
+        self.title_label = ElidedLabel(title.upper())
+        self.title_label.setProperty("role", "overline")
+        self.title_label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.title_label.setAccessibleName(title)
         self.note_label = ElidedLabel(note)
         self.note_label.setProperty("role", "small")
