@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QBoxLayout, QPushButton
+from PySide6.QtWidgets import QBoxLayout, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.widgets.basics import Card, Folding, label
@@ -29,11 +29,13 @@ def test_a_cards_long_title_does_not_widen_it(qtbot: QtBot) -> None:
 def test_parts_fold_where_there_is_no_room_beside_each_other(qtbot: QtBot) -> None:
     buttons = [QPushButton("A rather long name"), QPushButton("Another rather long name")]
     folding = Folding((buttons[0], 0), (buttons[1], 1))
-    qtbot.addWidget(folding)
+    place = QWidget()
+    qtbot.addWidget(place)
+    folding.setParent(place)
     widths = [button.minimumSizeHint().width() for button in buttons]
     assert folding.minimumSizeHint().width() == max(widths)
     folding.resize(sum(widths) + 20, 100)
-    folding.show()
+    place.show()
     box = folding.layout()
     assert isinstance(box, QBoxLayout)
     assert box.direction() == QBoxLayout.Direction.LeftToRight
