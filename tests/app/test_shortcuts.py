@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import shiboken6
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -10,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.session import Session
 from app.shortcuts import ACTIONS, EVERYWHERE, Shortcuts, is_single_key, key_text
 from app.widgets.buttons import Button
+from app.widgets.dialogs import ask
 
 
 class Stage(QWidget):
@@ -139,3 +141,16 @@ def test_two_quick_keys_are_two_clicks(session: Session, qtbot: QtBot) -> None:
     button.setEnabled(False)
     button.press()
     assert len(clicked) == 2
+
+
+def test_enter_presses_the_button_that_has_the_keyboard(session: Session, qtbot: QtBot) -> None:
+    host = QWidget()
+    host.session = session  # type: ignore[attr-defined]
+    qtbot.addWidget(host)
+    confirmed: list[bool] = []
+    question = ask(host, "Sure?", "It is for good.", "Do it", lambda: confirmed.append(True))
+    qtbot.waitUntil(question.isVisible)
+    question.cancel.setFocus()
+    qtbot.keyClick(question.cancel, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: not shiboken6.isValid(question) or not question.isVisible())
+    assert not confirmed
