@@ -86,7 +86,7 @@ class Page(BasePage):
 
     def build(self) -> None:
         self._studio: Studio | None = None
-        self._wanted = ""
+        self._wanted = self._fresh = ""
         self._overlaps: dict[str, tuple[Finding, ...]] = {}
         self._generation = 0
         keys = self.session.shortcuts
@@ -409,6 +409,11 @@ class Page(BasePage):
         )
         self.suggestions.load(studio)
         self._show_item()
+        if studio is not None and studio.rubric.id == self._fresh:
+            # Where one goes on: the first item of a new rubric, or those it came with.
+            self._fresh = ""
+            start = self.list if studio.items else self.panel.starters[0]
+            start.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @Slot(str)
     def _on_item(self, _item_id: str) -> None:
@@ -444,7 +449,7 @@ class Page(BasePage):
         )
 
     def _on_new(self, rubric_id: str) -> None:
-        self._wanted = rubric_id
+        self._wanted = self._fresh = rubric_id
         self.listing.model.reload()
         self.show_empty(None)
 
