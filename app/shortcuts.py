@@ -153,6 +153,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("examples.delete", "Delete the example", ("Delete",), "Examples"),
     Action("examples.import", "Import examples", ("Ctrl+I",), "Examples"),
     Action("runs.cancel", "Stop the run", ("Ctrl+.",), "Runs"),
+    Action("runs.delete", "Delete the run", ("Delete",), "Runs"),
     Action("results.export", "Export data", ("Ctrl+E",), "Results"),
     Action("models.import", "Import a model", ("Ctrl+I",), "Models"),
 )

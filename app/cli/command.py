@@ -35,6 +35,7 @@ def build_parser() -> argparse.ArgumentParser:
         rubrics,
         runs,
         safety,
+        systems,
         workspaces,
     )
 
@@ -53,6 +54,7 @@ def build_parser() -> argparse.ArgumentParser:
         exchange,
         documents,
         graphs,
+        systems,
         runs,
         edit,
         judge,

@@ -1,4 +1,4 @@
-"""Verbs of evaluation: systems, run, score, results, report."""
+"""Verbs of evaluation: run, experiment, score, results, report."""
 
 from __future__ import annotations
 
@@ -19,20 +19,7 @@ from core.types import Job, Output, Run, System
 
 
 def add_parsers(verbs: Any) -> None:
-    """systems, run, score, results, report."""
-    systems = verbs.add_parser("systems", help="what writes outputs")
-    actions = systems.add_subparsers(dest="action", required=True)
-    add = actions.add_parser("add", help="add a local model with parameters as a system")
-    add_common(add, workspace=True)
-    add.add_argument("name")
-    add.add_argument("--model", required=True, metavar="ID")
-    add.add_argument("--param", action="append", default=[], metavar="K=V")
-    add.add_argument("--prompt", metavar="P")
-    add.set_defaults(run=_add_system)
-    listing = actions.add_parser("list", help="list the systems")
-    add_common(listing, workspace=True)
-    listing.set_defaults(run=_list_systems)
-
+    """run, experiment, score, results, report."""
     run = verbs.add_parser("run", help="let a system write outputs")
     add_common(run, workspace=True)
     run.add_argument("--system", metavar="S")
@@ -86,57 +73,6 @@ def add_parsers(verbs: Any) -> None:
     report.add_argument("--redact", action="store_true", help="leave all texts out")
     report.add_argument("--question", default="", metavar="TEXT", help="what was asked")
     report.set_defaults(run=_report)
-
-
-def _add_system(args: argparse.Namespace) -> int:
-    from core.runs.verbs import add_system
-    from models.catalog import find_model
-
-    params = {}
-    for text in args.param:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise UsageError(f"'{text}' is no parameter.", remedy="Write NAME=VALUE.")
-        params[name] = value
-    entry = find_model(args.model)
-    if entry.role != "generator":
-        raise UsageError(
-            f"{entry.id} is a model for '{entry.role}' and writes nothing.",
-            remedy="Choose a generator; 'rifugio models list' shows them.",
-        )
-    with open_workspace(args) as workspace:
-        system = workspace.transact(
-            "Add system",
-            "",
-            add_system,
-            args.name,
-            model_id=entry.id,
-            model_sha256=entry.sha256,
-            params=params,
-            prompt=args.prompt,
-        ).value
-    print_result(args, _system(system), f"Added the system {system.name}, {system.id}.")
-    return 0
-
-
-def _system(system: System) -> dict[str, Any]:
-    return {
-        "id": system.id,
-        "name": system.name,
-        "kind": system.kind,
-        "model": system.model_id,
-        "sha256": system.model_sha256,
-        "prompt": system.prompt,
-        "params": dict(system.params),
-    }
-
-
-def _list_systems(args: argparse.Namespace) -> int:
-    with open_workspace(args, write=False) as workspace:
-        systems = workspace.find(System, order_by="name")
-    text = "\n".join(f"{s.name} ({s.model_id or 'imported'})  {s.id}" for s in systems)
-    print_result(args, {"systems": [_system(s) for s in systems]}, text or "No systems yet.")
-    return 0
 
 
 def _run(args: argparse.Namespace) -> int:

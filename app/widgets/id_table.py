@@ -122,6 +122,12 @@ class IdTableModel(QAbstractTableModel):
             self._filter = (where, tuple(parameters))
             self.reload()
 
+    def show_nothing(self) -> None:
+        """Hold no rows from now on, those on their way included, until a filter is set."""
+        self._filter = ("0", ())
+        self._generation += 1
+        self._take([])
+
     def reload(self) -> None:
         """Read the ids anew, off the UI thread; an older answer that comes late is dropped."""
         if not self._session.has_workspace:

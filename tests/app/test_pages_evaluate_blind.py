@@ -3,6 +3,7 @@ name while one works blind; and the comparison of pairs by keys."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,9 +19,10 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from app.pages.review import desk as desk_module
+from app.pages.runs import page as runs_page
 from app.windows.main import MainWindow
 from core.people import add_person
-from core.review.blinding import is_blind
+from core.review.blinding import is_blind, results_hidden, set_blinding
 from core.review.pairs import draw_pairs, submit_pair
 from core.review.verbs import fill_queue
 from core.runs.engine import execute_run
@@ -168,6 +170,37 @@ def test_no_name_anywhere_while_one_works_blind(
         assert all(secret not in name for name in names)
 
 
+def test_no_run_is_read_before_it_is_known_whether_one_works_blind(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace, me = window.session.workspace, window.session.person_id
+    workspace.transact_job("Blind", me, set_blinding, me, True)
+    workspace.transact_job("Fill", me, fill_queue, me, 1)
+    known = threading.Event()
+
+    def find_out(reads: Workspace, person_id: str) -> int:
+        known.wait(60)
+        return results_hidden(reads, person_id)
+
+    monkeypatch.setattr(runs_page, "results_hidden", find_out)
+    page = window.work.show_page("runs")
+    try:
+        qtbot.waitUntil(lambda: not page.model.loading)
+        assert page.model.rowCount() == 0 and not page.is_empty_shown
+        check(window, "runs, before it is known")
+    finally:
+        known.set()
+    qtbot.waitUntil(lambda: page.is_empty_shown)
+    check(window, "runs")
+    workspace.transact_job("Blind", me, set_blinding, me, False)
+    qtbot.waitUntil(lambda: page.model.rowCount() == 2 and not page.is_empty_shown)
+    # Blind again, the rows are gone with the names.
+    workspace.transact_job("Blind", me, set_blinding, me, True)
+    qtbot.waitUntil(lambda: page.is_empty_shown)
+    assert page.model.rowCount() == 0
+    check(window, "runs, blind again")
+
+
 def test_results_open_when_ones_own_judgements_are_in(window: MainWindow, qtbot: QtBot) -> None:
     workspace, me = window.session.workspace, window.session.person_id
     queue = window.work.show_page("queue")
@@ -230,8 +263,10 @@ def test_pairs_are_compared_by_keys_alone(
 
 
 def test_a_decision_is_asked_for_and_haste_questioned_once(
-    window: MainWindow, qtbot: QtBot
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # However slow the machine, this is soon.
+    monkeypatch.setattr(desk_module, "QUICK_SECONDS", 600.0)
     page = compare(window, qtbot)
     workspace, pairs = window.session.workspace, page.pairs
     first = pairs.item_id

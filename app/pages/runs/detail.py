@@ -15,7 +15,7 @@ from app.pages.runs.runner import Runner, partial_text
 from app.session import Session
 from app.strings import count_of, format_duration, format_number, say
 from app.widgets.basics import Card, ElidedLabel, column, label, row
-from app.widgets.buttons import Button
+from app.widgets.buttons import Button, IconButton
 from app.widgets.id_table import IdTableModel, TableColumn, TableSource
 from app.widgets.id_view import IdTableView
 from app.widgets.notice import Notice
@@ -94,9 +94,12 @@ class RunFacts:
         return self.system.kind == "model" and self.pending > 0
 
 
-def read_run(workspace: Workspace, run_id: str) -> RunFacts:
-    """Read a run with its system, job and counts; for a thread of the pool."""
-    run = workspace.get(Run, run_id)
+def read_run(workspace: Workspace, run_id: str) -> RunFacts | None:
+    """Read a run with its system, job and counts; None where it was deleted. For a thread of the pool."""
+    found = workspace.find(Run, "id = ?", (run_id,))
+    if not found:
+        return None
+    run = found[0]
     counts = workspace.query(
         "SELECT state, count(*) AS n FROM output WHERE run_id = ? AND deleted = 0 GROUP BY state",
         (run_id,),
@@ -118,10 +121,10 @@ def read_run(workspace: Workspace, run_id: str) -> RunFacts:
     )
 
 
-def read_output(workspace: Workspace, output_id: str) -> tuple[Output, str]:
-    """An output and its text, also where it was interrupted."""
-    output = workspace.get(Output, output_id)
-    return output, partial_text(workspace, output)
+def read_output(workspace: Workspace, output_id: str) -> tuple[Output, str] | None:
+    """An output and its text, also where it was interrupted; None where it was deleted."""
+    found = workspace.find(Output, "id = ?", (output_id,))
+    return (found[0], partial_text(workspace, found[0])) if found else None
 
 
 class RunDetail(Card):
@@ -132,6 +135,7 @@ class RunDetail(Card):
     retry_asked = Signal()
     score_asked = Signal()
     experiment_asked = Signal()
+    delete_asked = Signal()
 
     def __init__(self, session: Session, runner: Runner) -> None:
         super().__init__()
@@ -207,6 +211,7 @@ class RunDetail(Card):
             self.resume_button,
             self.retry_button,
             self.score_button,
+            self.delete_button,
         ):
             button.hide()
 
@@ -252,6 +257,8 @@ class RunDetail(Card):
         self.retry_button.setVisible(idle and facts.failed > 0 and facts.system.kind == "model")
         self.score_button.setVisible(idle and facts.done > 0)
         self.score_button.setEnabled(not runner.is_scoring(facts.run.id))
+        self.delete_button.setVisible(idle)
+        self.delete_button.setEnabled(not runner.is_scoring(facts.run.id))
         self.follow.setVisible(active)
 
     # -- inside --------------------------------------------------------------------------
@@ -280,6 +287,8 @@ class RunDetail(Card):
         self.experiment_button = Button(say("Experiment"), icon="columns")
         self.experiment_button.setToolTip(say("All runs of the experiment this one belongs to"))
         self.experiment_button.clicked.connect(self.experiment_asked)
+        self.delete_button = IconButton("trash", say("Delete the run"))
+        self.delete_button.clicked.connect(self.delete_asked)
         self.stop_button.clicked.connect(self.stop_asked)
         self.resume_button.clicked.connect(self.resume_asked)
         self.retry_button.clicked.connect(self.retry_asked)
@@ -300,6 +309,7 @@ class RunDetail(Card):
             self.resume_button,
             self.retry_button,
             self.score_button,
+            self.delete_button,
         ):
             button.hide()
             buttons.addWidget(button)
@@ -326,8 +336,8 @@ class RunDetail(Card):
     def _read(self, output_id: str) -> None:
         self._shown_output = output_id
 
-        def take(found: tuple[Output, str]) -> None:
-            if self._shown_output == output_id and not self._live:
+        def take(found: tuple[Output, str] | None) -> None:
+            if found is not None and self._shown_output == output_id and not self._live:
                 self._show_output(*found)
 
         run_query(self, read_output, self.session.workspace, output_id).success(take)

@@ -13,20 +13,21 @@ from app.operations import run_query
 from app.pages.base import Command
 from app.pages.base import Page as BasePage
 from app.pages.runs.bench_dialog import BenchDialog
-from app.pages.runs.detail import RunDetail, RunFacts, read_run, state_word
+from app.pages.runs.deletion import ask_to_delete
+from app.pages.runs.detail import RunDetail, RunFacts, read_run
 from app.pages.runs.dialogs import RunDialog, SystemDialog
 from app.pages.runs.experiment_dialog import ExperimentDialog
 from app.pages.runs.experiment_view import ExperimentView
 from app.pages.runs.import_dialog import ImportOutputsDialog, SkippedDialog, report_words
 from app.pages.runs.judge_dialog import JudgeDialog
-from app.pages.runs.prompt_words import prompt_words
 from app.pages.runs.runner import runner_of
 from app.pages.runs.score_dialog import ScoreDialog
-from app.strings import count_of, format_time, say
+from app.pages.runs.source import RUNS
+from app.strings import count_of, say
 from app.widgets.basics import Card
 from app.widgets.buttons import Button
 from app.widgets.empty import EmptyState
-from app.widgets.id_table import IdTableModel, TableColumn, TableSource
+from app.widgets.id_table import IdTableModel
 from app.widgets.id_view import IdTableView
 from core.changes import Changes
 from core.exchange.imports import ImportReport
@@ -34,55 +35,6 @@ from core.review.blinding import results_hidden
 from core.runs.verbs import retry_failed
 from core.storage.workspace import Workspace
 from core.types import Run, System
-
-_COUNT = "(SELECT count(*) FROM output o WHERE o.run_id = r.id AND o.deleted = 0{more})"
-_DONE = _COUNT.format(more=" AND o.state IN ('done', 'failed')")
-_FAILED = _COUNT.format(more=" AND o.state = 'failed'")
-
-# Runs of one system are told apart by the instruction, and within an experiment by the prompt.
-_NAME = (
-    "y.name || coalesce(' · ' || nullif(json_extract(r.signature, '$.instruction'), ''),"
-    " CASE WHEN (SELECT count(DISTINCT x.prompt) FROM experiment_run x WHERE x.experiment_id ="
-    " json_extract(r.signature, '$.experiment')) > 1"
-    " THEN ' · ' || json_extract(r.signature, '$.prompt') END, '')"
-)
-
-
-def _run_name(value: object) -> str:
-    """A system's name, and what tells its run apart in words."""
-    name, mark, prompt = str(value).rpartition(" · ")
-    return f"{name}{mark}{prompt_words(prompt)}"
-
-
-RUNS = TableSource(
-    "run r JOIN system y ON y.id = r.system_id LEFT JOIN job j ON j.id = r.job_id",
-    columns=(
-        TableColumn(
-            "system", "System", _NAME, order="y.name COLLATE NOCASE", width=0, text=_run_name
-        ),
-        TableColumn(
-            "started", "Started", "r.started", order="r.started", width=8, text=format_time
-        ),
-        TableColumn(
-            "state", "State", "coalesce(j.state, '')", order="j.state", width=9, text=state_word
-        ),
-        TableColumn(
-            "done",
-            "Written",
-            f"{_DONE} || ' / ' || {_COUNT.format(more='')}",
-            order=_DONE,
-            width=7,
-            right=True,
-        ),
-        TableColumn(
-            "failed", "Failed", f"nullif({_FAILED}, 0)", order=_FAILED, width=5, right=True
-        ),
-    ),
-    id="r.id",
-    where="r.deleted = 0",
-    search=("y.name",),
-    kinds=("run", "system", "job", "output"),
-)
 
 
 class Page(BasePage):
@@ -105,7 +57,8 @@ class Page(BasePage):
 
     def build(self) -> None:
         self.runner = runner_of(self.session)
-        self._hidden = 0
+        # How many of one's own judgements keep the page shut; None until that is known.
+        self._hidden: int | None = None
         self._wanted = ""
         self._wanted_output = ""
         self.new_system_button = Button(say("New system"))
@@ -128,6 +81,7 @@ class Page(BasePage):
         self.action_row.addWidget(self.new_run_button)
         card = Card(say("Runs"))
         self.model = IdTableModel(self.session, RUNS)
+        self.model.show_nothing()
         # The latest is what one is after.
         self.model.sort(1, Qt.SortOrder.DescendingOrder)
         self.table = IdTableView(self.model, say("Runs"))
@@ -141,6 +95,8 @@ class Page(BasePage):
         self.detail.retry_asked.connect(self.retry_current)
         self.detail.score_asked.connect(self.score_current)
         self.detail.experiment_asked.connect(self.show_matrix)
+        self.detail.delete_asked.connect(self.delete_current)
+        self.session.shortcuts.bind(self.table, "runs.delete", self.delete_current)
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setChildrenCollapsible(False)
         split.setHandleWidth(theme.L)
@@ -159,10 +115,12 @@ class Page(BasePage):
         query.success(partial(self._refresh_seen, changes))
 
     def _refresh_seen(self, changes: Changes | None, waiting: int) -> None:
+        was = self._hidden
         self._show_hidden(waiting)
         if waiting:
             return
-        self.model.apply_changes(changes)
+        if was == 0:
+            self.model.apply_changes(changes)
         if changes is not None:
             self.detail.apply_changes(changes)
         run_query(self, _count_all, self.session.workspace).success(self._show_counts)
@@ -184,7 +142,7 @@ class Page(BasePage):
 
     def commands(self) -> list[Command]:
         keys = self.session.shortcuts
-        if self._hidden:
+        if self._hidden != 0:
             return []
         made = [
             Command(say("New run"), self.show_new_run, keys.hint("new"), self.title),
@@ -202,6 +160,12 @@ class Page(BasePage):
                 ),
                 Command(say("Resume the run"), self.resume_current, "", self.title),
                 Command(say("Score the run"), self.score_current, "", self.title),
+                Command(
+                    say("Delete the run"),
+                    self.delete_current,
+                    keys.hint("runs.delete"),
+                    self.title,
+                ),
             ]
         return made
 
@@ -294,7 +258,22 @@ class Page(BasePage):
         else:
             self.said.emit(say("There is no output to score yet: choose a run that wrote some."))
 
+    @Slot()
+    def delete_current(self) -> None:
+        """Ask whether the selected run is to go with all that rests on it."""
+        facts = self.detail.facts
+        if facts is None:
+            self.said.emit(say("Choose a run first."))
+        elif self.runner.is_busy(facts.run.id):
+            self.said.emit(say("This run is at work: stop it first, or wait until it is done."))
+        else:
+            ask_to_delete(self, facts.run.id, facts.system.name, self._on_deleted)
+
     # -- inside --------------------------------------------------------------------------
+
+    def _on_deleted(self) -> None:
+        key = self.session.shortcuts.hint("undo")
+        self.said.emit(say("Deleted. {key} brings it back.", key=key))
 
     def _on_system(self, system: System) -> None:
         self.said.emit(say("{name} is ready to write.", name=system.name))
@@ -319,8 +298,11 @@ class Page(BasePage):
         if run_id:
             run_query(self, read_run, self.session.workspace, run_id).success(self._show_run)
 
-    def _show_run(self, facts: RunFacts) -> None:
-        if facts.run.id == self.table.current_id and not self._hidden:
+    def _show_run(self, facts: RunFacts | None) -> None:
+        # None where it was deleted, here or elsewhere: the list goes on to another one.
+        if facts is None:
+            return
+        if facts.run.id == self.table.current_id and self._hidden == 0:
             self.detail.show_run(facts)
             if self._wanted_output:
                 self.detail.table.select_id(self._wanted_output)
@@ -346,7 +328,7 @@ class Page(BasePage):
         ):
             button.setEnabled(not waiting)
         if waiting and not was:
-            self.model.set_filter("0")
+            self.model.show_nothing()
             self.detail.forget()
             self.set_subtitle("")
             self.show_empty(
@@ -361,8 +343,9 @@ class Page(BasePage):
                     (say("Go to the queue"), self._go_queue),
                 )
             )
-        elif was and not waiting:
-            self.show_empty(None)
+        elif was != 0 and not waiting:
+            if was:
+                self.show_empty(None)
             self.model.set_filter()
 
     def _go_review(self) -> None:
@@ -372,11 +355,12 @@ class Page(BasePage):
         self.go.emit("queue", None)
 
     def _show_emptiness(self) -> None:
-        if self._hidden:
+        if self._hidden != 0 or not self.model.loaded_once or self.model.loading:
             return
         if self.model.ids:
             self.show_empty(None)
         elif not self.is_empty_shown:
+            self.detail.forget()
             self.show_empty(
                 EmptyState(
                     "runs",

@@ -143,6 +143,10 @@ class Runner(QObject):
         """Whether a run is being scored now."""
         return run_id in self._scoring
 
+    def is_busy(self, run_id: str) -> bool:
+        """Whether anything is done for a run, or waits to be done."""
+        return self.is_active(run_id) or self.is_waiting(run_id) or self.is_scoring(run_id)
+
     def start(self, run_id: str, *, score: bool = False) -> None:
         """Let a run write what is pending, now or when the one before it ends."""
         if self.is_active(run_id) or self.is_waiting(run_id):
