@@ -41,6 +41,8 @@ class Notice(QFrame):
         layout.setSpacing(theme.S)
         self._icon = IconLabel(*_ICONS[tone])
         self._label = label(text, wrap=True)
+        # Beside the icon, also where the frame is higher than its text.
+        self._label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         layout.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         layout.addWidget(self._label, 1)
         self.setProperty("role", "notice" if tone == "info" else f"notice-{tone}")

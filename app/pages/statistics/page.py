@@ -99,7 +99,10 @@ class Page(BasePage):
         self.pairs_card.add(self.note)
 
     def _build_edits(self) -> None:
-        self.edits_card = Card(say("Words edited"), say("examples by word-level edit distance"))
+        self.edits_card = Card(
+            say("Words edited"),
+            say("examples by how many words were put in, taken out or replaced"),
+        )
         self.histogram = BarChart(say("Examples by word-level edit distance"))
         self.edits_note = label("", "small", wrap=True)
         self.edits_card.add(self.histogram)
@@ -118,12 +121,16 @@ class Page(BasePage):
         self.unseen = decimal_box(say("Share of tasks kept unseen"), 0, 1, 0.3)
         self.seed = spin_box(say("Seed"), 0, 2**31 - 1, 0)
         for words, box in (
-            (say("Examples of a task for development"), self.dev),
-            (say("Tasks kept unseen, of each field"), self.unseen),
-            (say("Seed"), self.seed),
+            (say("Share of a task's examples for development, 0 to 1"), self.dev),
+            (say("Share of each field's tasks kept unseen, 0 to 1"), self.unseen),
+            (say("Seed (the same gives the same split)"), self.seed),
         ):
-            self.split_card.add(row(label(words), None, box))
-        self.split_button = Button(say("Split"))
+            caption = label(words, wrap=True)
+            caption.setBuddy(box)
+            line = row(caption, box)
+            line.setStretch(0, 1)
+            self.split_card.add(line)
+        self.split_button = Button(say("Split the examples"))
         self.split_button.clicked.connect(self.split)
         self.split_note = label("", "muted", wrap=True)
         self.split_card.add(row(self.split_button, None))

@@ -26,6 +26,10 @@ class ChangePassphraseDialog(Dialog):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(say("Change the passphrase"), parent, width=480)
         self._busy = False
+        encrypted = self.session.workspace.encrypted
+        if not encrypted:
+            self.setWindowTitle(say("Set a passphrase"))
+            self.title_label.setText(say("Set a passphrase"))
         self.body.addWidget(
             label(
                 say(
@@ -39,11 +43,10 @@ class ChangePassphraseDialog(Dialog):
         form = Form()
         self.present = PassphraseField(say("Present passphrase"))
         caption = form.add(say("Present passphrase"), self.present)
-        encrypted = self.session.workspace.encrypted
         for widget in (caption, self.present):
             widget.setVisible(encrypted)
         self.body.addLayout(form)
-        self.secret = NewSecret(word=say("New passphrase"))
+        self.secret = NewSecret(word=say("New passphrase") if encrypted else say("Passphrase"))
         self.body.addWidget(self.secret)
         self.remove_older = QCheckBox(say("Remove older backups, which keep the old passphrase"))
         self.remove_older.setVisible(encrypted)
@@ -52,7 +55,8 @@ class ChangePassphraseDialog(Dialog):
         self.notice.hide()
         self.body.addWidget(self.notice)
         self.add_cancel()
-        self.change_button = self.add_button(say("Change it"), self.change, "primary")
+        words = say("Change it") if encrypted else say("Set it")
+        self.change_button = self.add_button(words, self.change, "primary")
         self.secret.changed.connect(self.notice.hide)
         self.secret.submitted.connect(self.change)
         (self.present if encrypted else self.secret.passphrase).setFocus()
