@@ -3,8 +3,7 @@
 Networks trained from one encoder on one task lie in one basin, so that a mean of their weights may rank
 texts unlike the training's better than each alone (Wortsman et al. 2022, 'Model soups'), and one drawn
 back towards the encoder may keep what the encoder knew (Wortsman et al. 2022, 'Robust fine-tuning of
-zero-shot models'). Both are measured on samples of the evaluation sets, or with ``--write`` one mean is
-written as a training of its own, for `build.nli.ship`.
+zero-shot models'). Both are measured on samples of the evaluation sets.
 """
 
 from __future__ import annotations
@@ -47,23 +46,10 @@ def main() -> None:
     parser.add_argument("--trained", type=Path, required=True)
     parser.add_argument("--second", type=Path, required=True, help="trained in another order")
     parser.add_argument("--encoder", type=Path, required=True)
-    parser.add_argument("--out", type=Path, help="where the table is written")
+    parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument(
-        "--write", type=Path, help="write a mean into this folder, measuring nothing"
-    )
-    parser.add_argument("--second-share", type=float, default=0.0, help="of that mean")
-    parser.add_argument("--encoder-share", type=float, default=0.0, help="of the mean of both")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
-    if arguments.write is not None:
-        write_mean(
-            arguments.trained, arguments.second, arguments.encoder, arguments.write,
-            second_share=arguments.second_share, encoder_share=arguments.encoder_share,
-        )  # fmt: skip
-        return
-    if arguments.out is None:
-        parser.error("--out or --write is needed")
     sets = {
         path.name.removeprefix("eval_").removesuffix(".jsonl.xz"): sample_set(
             read_pairs(path), _EACH
@@ -74,7 +60,11 @@ def main() -> None:
     first = {name: tensor.clone() for name, tensor in model.model.state_dict().items()}
     others = {
         "second training": _weights(arguments.second / "best"),
-        "encoder": _body(arguments.encoder),
+        "encoder": {
+            name: tensor
+            for name, tensor in _weights(arguments.encoder).items()
+            if not name.startswith(_HEAD)
+        },
     }
     rows = []
     for other, share in [("", 0.0), *((o, s) for o, shares in _SHARES.items() for s in shares)]:
@@ -88,34 +78,6 @@ def main() -> None:
         rows.append({"with": other, "share": share, "mean_auc": mean, "auc": aucs})
         print(json.dumps(rows[-1]), flush=True)
     arguments.out.write_text(json.dumps(rows, indent=1), encoding="utf-8")
-
-
-def write_mean(
-    trained: Path,
-    second: Path,
-    encoder: Path,
-    target: Path,
-    *,
-    second_share: float,
-    encoder_share: float,
-) -> None:
-    """Write the mean of two trainings, drawn back towards the encoder, with what both took."""
-    model = CrossEncoder(str(trained / "best"), device="cpu", local_files_only=True)
-    both = mix_weights(model.model.state_dict(), _weights(second / "best"), second_share)
-    model.model.load_state_dict(mix_weights(both, _body(encoder), encoder_share))
-    model.save_pretrained(str(target / "best"))
-    training = json.loads((trained / "training.json").read_text(encoding="utf-8"))
-    training["mean"] = {
-        "second_share": second_share,
-        "encoder_share": encoder_share,
-        "second": json.loads((second / "training.json").read_text(encoding="utf-8")),
-    }
-    (target / "training.json").write_text(json.dumps(training, indent=1), encoding="utf-8")
-
-
-def _body(encoder: Path) -> dict[str, torch.Tensor]:
-    """The encoder's weights; it has no classifier of its own."""
-    return {n: tensor for n, tensor in _weights(encoder).items() if not n.startswith(_HEAD)}
 
 
 def _weights(folder: Path) -> dict[str, torch.Tensor]:

@@ -236,7 +236,6 @@ def _markdown(
         "|---|---|---|",
         *(f"| {d['share']:.0%} | {d['seen']:,} | {d['dev_loss']} |" for d in training["dev"]),
         "",
-        *_mean_of(training),
         _training_limit(training),
         "",
         "| data | licence |",
@@ -300,22 +299,6 @@ def _markdown(
         "",
     ]
     return "\n".join(lines)
-
-
-def _mean_of(training: Mapping[str, Any]) -> list[str]:
-    """Of which weights the shipped ones are the mean, where they are one."""
-    mean = training.get("mean")
-    if not mean:
-        return []
-    second, of_second, of_encoder = mean["second"], mean["second_share"], mean["encoder_share"]
-    return [
-        f"The weights shipped are a mean: {(1 - of_second) * (1 - of_encoder):.0%} of this training, "
-        f"{of_second * (1 - of_encoder):.0%} of a second one ({second['epochs']} epochs, seed "
-        f"{second['seed']}, dev log loss {min(d['dev_loss'] for d in second['dev'])}) and "
-        f"{of_encoder:.0%} of the encoder that both began from, its classifier left out. See 'With other "
-        "weights mixed in' for what that gives and takes.",
-        "",
-    ]
 
 
 def _training_limit(training: Mapping[str, Any]) -> str:
