@@ -81,7 +81,7 @@ def test_a_csv_is_imported_with_a_mapping_into_a_new_task(
     dialog.load(path)
     qtbot.waitUntil(lambda: set(dialog._mappings) == {"case", "summary"})
     assert dialog._mappings["summary"].value == "output.summary"
-    assert "line 4" in dialog.result_label.text()
+    assert "line 4" in dialog.notice.text and "No column is an input" in dialog.notice.text
     dialog._mappings["case"].choose("input.case")
     dialog.task_box.choose("")
     dialog.task_name.setText("Summarise a German case")
@@ -123,13 +123,20 @@ def test_our_own_records_are_previewed_and_imported(
 def test_a_file_that_cannot_be_read_is_refused_in_the_dialog(
     open_window: OpenWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    path = tmp_path / "empty.csv"
+    path, other = tmp_path / "empty.csv", tmp_path / "other.csv"
     path.touch()
+    other.write_text("case,more\nshort,shorter\n")
     window = open_window()
     dialog = open_import(show(window, "examples", qtbot), qtbot)
-    dialog.load(path)
-    qtbot.waitUntil(lambda: "is empty" in dialog.result_label.text())
+    dialog.load(other)
+    qtbot.waitUntil(lambda: "Say which columns are the input" in dialog.notice.text)
     assert not dialog.import_button.isEnabled()
+    dialog._mappings["case"].setCurrentIndex(1)
+    assert dialog.import_button.isEnabled() and not dialog.notice.text
+    dialog.load(path)
+    qtbot.waitUntil(lambda: "is empty" in dialog.notice.text)
+    assert not dialog.import_button.isEnabled()
+    assert "other" not in dialog.file_label.text() and not dialog._mappings
     dialog.reject()
 
 

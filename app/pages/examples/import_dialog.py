@@ -11,11 +11,12 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app import theme
 from app.operations import run_query, run_verb
-from app.strings import say
+from app.strings import count_of, say
 from app.widgets.basics import Scroller, clear_layout, label, row
 from app.widgets.buttons import Button
 from app.widgets.dialogs import Dialog, choose_files
 from app.widgets.inputs import ComboBox, text_field
+from app.widgets.notice import Notice
 from core.exchange.imports import (
     ImportReport,
     import_into_new_task,
@@ -28,6 +29,8 @@ from core.types import Task
 
 _OWN_KEYS = frozenset({"input", "output", "task", "task_template", "meta", "split", "title", "id"})
 _SHOWN_SKIPPED = 4
+#: Formats that others publish, by their names here.
+_PUBLISHED = {"aci-bench": "ACI-Bench", "expertlongbench": "ExpertLongBench"}
 
 
 class ImportDialog(Dialog):
@@ -60,8 +63,9 @@ class ImportDialog(Dialog):
         self.task_row.setLayout(row(label(say("Task")), self.task_box, self.task_name))
         self.task_row.hide()
         self.body.addWidget(self.task_row)
-        self.result_label = label("", "muted", wrap=True)
-        self.body.addWidget(self.result_label)
+        self.notice = Notice("", "warning")
+        self.notice.hide()
+        self.body.addWidget(self.notice)
         self.add_cancel()
         self.import_button = self.add_button(say("Import"), self._import, "primary")
         self.import_button.setEnabled(False)
@@ -73,7 +77,8 @@ class ImportDialog(Dialog):
         """Read a file and show what is in it."""
         self._path = path
         self.import_button.setEnabled(False)
-        self.result_label.setText(say("Reading {name} …", name=path.name))
+        self._say("")
+        self.file_label.setText(say("Reading {name} …", name=path.name))
         run_query(self, read_import, path, "examples").success(self._show).failure(self._refuse)
 
     def _choose(self) -> None:
@@ -85,9 +90,17 @@ class ImportDialog(Dialog):
         )
 
     def _refuse(self, error: BaseException) -> None:
+        # Nothing of an earlier file may look as if it were this one's.
         self._found = None
+        self._mappings = {}
         clear_layout(self.preview.box)
-        self.result_label.setText(str(error))
+        self.task_row.hide()
+        self.file_label.setText(self._path.name if self._path is not None else "")
+        self._say(str(error))
+
+    def _say(self, text: str) -> None:
+        self.notice.set_text(text)
+        self.notice.setVisible(bool(text))
 
     def _fill_tasks(self, tasks: list[Task]) -> None:
         entries: list[tuple[str, Any]] = [(task.objective, task.id) for task in tasks]
@@ -101,11 +114,14 @@ class ImportDialog(Dialog):
         found, format = answer
         self._found = found
         assert self._path is not None
-        count = len(found.records)
-        self.file_label.setText(
-            say("{name}: {count} records, read as {format}", name=self._path.name, count=count,
-                format=format)
-        )  # fmt: skip
+        words = say(
+            "{name}: {records}",
+            name=self._path.name,
+            records=count_of(len(found.records), "record", "records"),
+        )
+        if format in _PUBLISHED:
+            words = say("{words}, read as {format}", words=words, format=_PUBLISHED[format])
+        self.file_label.setText(words)
         clear_layout(self.preview.box)
         self.preview.show()
         self._mappings = {}
@@ -120,8 +136,25 @@ class ImportDialog(Dialog):
             self._show_mapping(found.records)
         self.preview.box.addStretch(1)
         self.task_row.setVisible(bool(found.records) and not names_task)
-        self.result_label.setText(_skipped_words(found))
-        self.import_button.setEnabled(bool(found.records))
+        self._check()
+
+    def _check(self) -> None:
+        """Say what is wanting, or what would be left out; only what gives examples can be imported."""
+        found = self._found
+        if found is None:
+            return
+        meanings = [box.value for box in self._mappings.values()]
+        lacks_input = bool(meanings) and not any(m.startswith("input.") for m in meanings)
+        lacks_all = lacks_input and not any(m.startswith("output.") for m in meanings)
+        self.import_button.setEnabled(bool(found.records) and not lacks_all)
+        words = [_skipped_words(found)]
+        if lacks_all:
+            words.insert(0, say("Say which columns are the input, and which the reference."))
+        elif lacks_input:
+            words.insert(
+                0, say("No column is an input section yet: systems would be given nothing.")
+            )
+        self._say("\n".join(filter(None, words)))
 
     def _show_records(self, records: list[Record]) -> None:
         for record in records[:3]:
@@ -156,6 +189,7 @@ class ImportDialog(Dialog):
                 ],
                 _guess(name, str(value or "")),
             )
+            box.currentIndexChanged.connect(self._check)
             self._mappings[name] = box
             grid.addWidget(label(name, "strong"), line, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(box, line, 1, Qt.AlignmentFlag.AlignTop)
@@ -184,21 +218,23 @@ class ImportDialog(Dialog):
 
     def _failed(self, error: BaseException) -> None:
         self.import_button.setEnabled(True)
-        self.result_label.setText(str(error))
+        self._say(str(error))
 
     def _done(self, outcome: Any) -> None:
         report: ImportReport = outcome.value
         count = report.added.get("example", 0)
         if not count:
             self.import_button.setEnabled(True)
-            self.result_label.setText(_skipped_words(Records([], report.skipped)))
+            self._say(_skipped_words(Records([], report.skipped)))
             return
         self.imported.emit(
             say(
-                "{count} examples imported, {skipped} records left out",
-                count=count,
-                skipped=len(report.skipped),
+                "{examples} imported, {records} left out",
+                examples=count_of(count, "example", "examples"),
+                records=count_of(len(report.skipped), "record", "records"),
             )
+            if report.skipped
+            else say("{examples} imported", examples=count_of(count, "example", "examples"))
         )
         self.accept()
 
@@ -235,4 +271,5 @@ def _skipped_words(found: Records) -> str:
     ]
     if len(found.skipped) > _SHOWN_SKIPPED:
         lines.append("…")
-    return say("{count} records left out:", count=len(found.skipped)) + "\n" + "\n".join(lines)
+    records = count_of(len(found.skipped), "record", "records")
+    return say("{records} left out:", records=records) + "\n" + "\n".join(lines)

@@ -121,6 +121,9 @@ class ImportRubricDialog(Dialog):
         self.about = label(say("Reading …"), wrap=True)
         self.body.addLayout(form)
         self.body.addWidget(self.about)
+        self.notice = Notice("", "warning")
+        self.notice.hide()
+        self.body.addWidget(self.notice)
         self.add_cancel()
         self.make = self.add_button(say("Import"), self._import, "primary")
         self.make.setEnabled(False)
@@ -139,10 +142,16 @@ class ImportRubricDialog(Dialog):
                 line += say(", with {count} checklists", count=len(rubric.samples))
             lines.append(line)
         self.about.setText("\n".join(lines))
-        self.make.setEnabled(bool(tasks) or all(rubric.task for rubric in self._found))
+        ready = bool(tasks) or all(rubric.task for rubric in self._found)
+        self.make.setEnabled(ready)
+        if not ready:
+            self.notice.set_text(say("A rubric is for a task. Describe one under Tasks first."))
+            self.notice.show()
 
     def _refuse(self, error: BaseException) -> None:
-        self.about.setText(str(error))
+        self.about.hide()
+        self.notice.set_text(str(error))
+        self.notice.show()
 
     @Slot()
     def _import(self) -> None:

@@ -182,7 +182,13 @@ class ImportOutputsDialog(Dialog):
         self.notice.hide()
         run_query(self, read_preview, self.session.workspace, self._path, self.kind.value).success(
             self._show
-        ).failure(self._on_failed)
+        ).failure(self._refuse)
+
+    def _refuse(self, error: BaseException) -> None:
+        # Nothing of an earlier file may look as if it were this one's.
+        self._show(Preview((), {}, Records([], [])))
+        self._preview = None
+        self._on_failed(error)
 
     def _show(self, preview: Preview) -> None:
         self._preview = preview
