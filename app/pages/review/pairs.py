@@ -28,7 +28,7 @@ from app.pages.review.parts import Side
 from app.pages.review.source import Source
 from app.pages.review.ticks import TickList
 from app.session import Session
-from app.strings import count_words, format_number, say
+from app.strings import count_of, count_words, format_number, say
 from app.widgets.basics import Card, Scroller
 from app.widgets.buttons import Button
 from app.widgets.empty import EmptyState
@@ -239,12 +239,15 @@ class PairDesk(Desk[PairView, PairCounts]):
                 "columns",
                 say("Compare outputs two by two"),
                 say(
-                    "{possible} pairs of outputs of the same example can be compared. You get them in "
+                    "{possible} of outputs of the same example can be compared. You get them in "
                     "random order, with sides drawn for you, and without any names. Your colleagues "
                     "get the same pairs in an order of their own.",
-                    possible=format_number(counts.possible),
+                    possible=count_of(counts.possible, "pair", "pairs"),
                 ),
-                (say("Begin with {count} pairs", count=format_number(count)), self.make_pairs),
+                (
+                    say("Begin with {pairs}", pairs=count_of(count, "pair", "pairs")),
+                    self.make_pairs,
+                ),
             )
         return EmptyState(
             "columns",

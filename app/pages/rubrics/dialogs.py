@@ -139,7 +139,8 @@ class ImportRubricDialog(Dialog):
             count = len(rubric.items) + sum(map(len, rubric.own_items.values()))
             line = f"{rubric.title}: {count_of(count, 'item', 'items')}"
             if rubric.samples:
-                line += say(", with {count} checklists", count=len(rubric.samples))
+                checklists = count_of(len(rubric.samples), "checklist", "checklists")
+                line += say(", with {checklists}", checklists=checklists)
             lines.append(line)
         self.about.setText("\n".join(lines))
         ready = bool(tasks) or all(rubric.task for rubric in self._found)

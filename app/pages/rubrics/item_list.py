@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from app import icons, theme
 from app.pages.rubrics.words import KINDS, describe_findings
-from app.strings import say
+from app.strings import count_of, say
 from app.widgets.basics import is_right_to_left
 from app.widgets.kept_list import AnyIndex, KeptList, RowModel, paint_ground
 from core.rubrics.linter import Finding
@@ -86,7 +86,7 @@ class ItemModel(RowModel):
             if findings:
                 parts.append(describe_findings(findings))
             if self._comments.get(item.id):
-                parts.append(say("{count} open comments", count=self._comments[item.id]))
+                parts.append(count_of(self._comments[item.id], "open comment", "open comments"))
             return ", ".join(parts)
         return None
 

@@ -9,7 +9,7 @@ from app import theme
 from app.operations import run_verb
 from app.pages.rubrics.studio import Studio
 from app.session import Session
-from app.strings import say
+from app.strings import count_of, say
 from app.widgets.basics import Card, Scroller, clear_layout, label, row
 from app.widgets.buttons import Button
 from app.widgets.inputs import ComboBox
@@ -100,7 +100,10 @@ class SuggestionPanel(QWidget):
                 total=total,
                 share=share or 0.0,
             ),
-            say("{count} suggestions match no item.", count=len(found.extra)),
+            say(
+                "{words} no item.",
+                words=count_of(len(found.extra), "suggestion matches", "suggestions match"),
+            ),
         ]
         omitted = [item.title for item in studio.items if item.id in set(found.omitted)]
         if omitted:
