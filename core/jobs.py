@@ -11,9 +11,6 @@ from core.storage.transaction import Transaction
 from core.storage.workspace import Workspace
 from core.types import Job, JobState
 
-#: States in which nothing more will happen by itself.
-RESTING: frozenset[JobState] = frozenset({"cancelled", "done", "failed", "paused"})
-
 
 def add_job(tx: Transaction, kind: str, label: str, *, total: int, spec: Mapping[str, Any]) -> Job:
     """Write down a job before any of it is done."""

@@ -197,11 +197,6 @@ def difference(before: Tracked, after: Tracked) -> Patch | None:
     return Patch(start, end - start, after.text[start:stop], spans, start)
 
 
-def is_displaced(tracked: Tracked, place: int) -> bool:
-    """Whether a place lies inside a deleted stretch, where nothing can be deleted again."""
-    return any(s.kind == "deleted" and s.start <= place < s.end for s in tracked.spans)
-
-
 def place_before(tracked: Tracked, place: int) -> tuple[int, int] | None:
     """The last letter, with its accents, before a place that is not deleted, as (start, end)."""
     while place > 0:

@@ -17,7 +17,7 @@ from typing import Any
 
 from core.editing_bench.tasks import TASKS, strip_marks
 from core.errors import InputError, UsageError
-from core.exchange.records import Records, Skipped, read_records, read_text
+from core.exchange.records import Skipped, read_records, read_text
 
 #: Read by their description alone; no published file was at hand.
 UNVERIFIED = frozenset({"iterater", "wnc", "stsb", "wafer"})
@@ -392,27 +392,3 @@ FORMATS: dict[str, Callable[[Path], Read]] = {
     "fruit": _read_fruit,
     "wafer": _read_wafer,
 }
-
-
-def as_records(found: EditRecords) -> Records:
-    """Edit records in the shape that previews and imports share."""
-    from core.exchange.records import Record
-
-    return Records(
-        [
-            Record(
-                r.line,
-                {
-                    "id": r.id,
-                    "title": r.title,
-                    "input": r.input,
-                    "edits": list(r.edits),
-                    "retrieved_documents": list(r.retrieved_documents),
-                    "tasks": r.task,
-                    "meta": {**r.meta, "dataset": r.dataset, "split": r.split},
-                },
-            )
-            for r in found.records
-        ],
-        found.skipped,
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.errors import ConflictError, UsageError
@@ -287,9 +287,3 @@ def adjudicate(
             names.get(who, "an annotator"),
         )
     return made
-
-
-def other_annotations(reads: Reads, graph: TaskGraph) -> Sequence[TaskGraph]:
-    """Graphs of the same task under the same assumptions, drawn by others or as gold."""
-    found = reads.find(TaskGraph, "task = ? COLLATE NOCASE AND id != ?", (graph.task, graph.id))
-    return [other for other in found if other.assumptions == graph.assumptions]

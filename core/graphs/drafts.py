@@ -7,7 +7,7 @@ goes back into the file at its place.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from core.graphs.model import StepGraph, join_path, quote_step
@@ -183,18 +183,4 @@ def draft_of(graph: StepGraph, *, suggestions: bool = True) -> GraphDraft:
             name: getattr(graph.graph, name)
             for name in ("role", "state", "split", "source_text", "note", "extra")
         },
-    )
-
-
-def part_of(draft: GraphDraft, numbers: Sequence[int]) -> GraphDraft:
-    """The steps at these places with the dependencies between them, as for the clipboard."""
-    inner = {number: place for place, number in enumerate(numbers)}
-    return GraphDraft(
-        task=draft.task,
-        steps=[replace(draft.steps[number], group=None) for number in numbers],
-        links=[
-            replace(link, before=inner[link.before], after=inner[link.after], extra={})
-            for link in draft.links
-            if link.before in inner and link.after in inner
-        ],
     )

@@ -13,9 +13,6 @@ from core.storage.reads import Reads
 from core.storage.titles import kind_words, row_name
 from core.storage.transaction import Transaction
 
-#: Columns that say where a row stands rather than what it holds.
-_STANDING = frozenset({"deleted"})
-
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:

@@ -11,8 +11,6 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 Json = Any
-EMPTY: Mapping[str, Json] = MappingProxyType({})
-
 Role = Literal["expert", "reviewer", "lead"]
 ItemKind = Literal["content", "yes_no", "one_of", "list"]
 RubricState = Literal["draft", "in_review", "locked"]

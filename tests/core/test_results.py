@@ -44,7 +44,7 @@ from core.runs.scoring import score_run
 from core.runs.tags import count_tags, remove_tag, tag_output, tags_of
 from core.runs.verbs import add_run, add_system, select_examples
 from core.storage import Workspace
-from core.types import RATING_AXES, Output, ReviewItem, Run, SectionText, System
+from core.types import RATING_AXES, Output, Person, ReviewItem, Run, SectionText, System
 from core.types.evaluation import PairItem
 from models.fake import FakeGenerator
 from tests.factories import make_example, make_task
@@ -343,9 +343,14 @@ def test_pairs_are_the_same_for_all_in_an_order_and_on_sides_of_their_own(
     workspace: Workspace,
 ) -> None:
     write_runs(workspace, 24)
+    # Persons' ids and outputs' pseudonyms are what orders and sides are drawn from: here the same each time.
+    workspace.transact_job(
+        "Name", "", lambda tx: tx.execute_unlogged("UPDATE output SET pseudonym = id")
+    )
     items = {}
     for name in ("Ann", "Ben"):
-        who = person(workspace, name)
+        made = Person(id=name, name=name)
+        who = workspace.transact_job("Add", "", lambda tx, made=made: tx.insert(made)).value.id
         assert workspace.transact("Draw", who, draw_pairs, who).value == 24
         assert workspace.transact("Draw", who, draw_pairs, who).value == 0
         items[name] = workspace.find(PairItem, "person_id = ?", (who,), order_by="position")

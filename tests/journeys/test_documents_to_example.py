@@ -46,8 +46,8 @@ CTRL, ALT, SHIFT = (
 )
 
 NOTES = [
-    "# Consultation\n\nIt started on Saturday.\n\n# Subjective\n\n{who} takes ramipril 10 mg daily."
-    "\n\n# Objective\n\nPulse 84.\n\n# Assessment\n\nAngina.\n\n# Plan\n\nECG today."
+    "# Consultation\n\nIt started on Saturday.\n\n# Subjective\n\nHe takes ramipril 10 mg daily."
+    "\n\n# Objective\n\nPulse {pulse}.\n\n# Assessment\n\nAngina.\n\n# Plan\n\nECG today."
 ]
 
 
@@ -62,8 +62,9 @@ class Writer(FakeGenerator):
             return "1. The dose of ramipril differs from the passage."
         if "Output:" in prompt:
             return "He takes 5 mg of ramipril every morning."
-        who = ("He", "The man", "This patient", "Mr Bianchi", "A sailor")[request.seed % 5]
-        return NOTES[0].format(who=who)
+        # Which four of five drafts are shown, in which order, is drawn anew each time: they differ where
+        # nothing below hangs on it.
+        return NOTES[0].format(pulse=84 + request.seed % 5)
 
 
 class ScriptedModels:
@@ -201,7 +202,7 @@ def test_from_documents_to_a_saved_example(
     assert editor.tracked.original == workspace.get(Draft, post_edit.draft_id).sections[1].text
     hands.reach("Subjective")
     hands.key(Qt.Key.Key_Home, CTRL)
-    # Which words the model changed depends on the draft that was chosen.
+    # Into how many changes the model's edit falls is not this test's business.
     while "5 mg of ramipril" in editor.tracked.current:
         decide(hands, editor, lambda: hands.press("Reject"))
     while editor.changes:

@@ -194,12 +194,6 @@ class Tracking(SupportBars):
                 return span.change
         return ""
 
-    def set_current_change(self, change: str) -> None:
-        """Draw a frame around a change."""
-        if change != self._current_change:
-            self._current_change = change
-            self._show_current()
-
     # -- inside --------------------------------------------------------------------------
 
     def _decide(self, patch: Patch | None, action: str) -> bool:
