@@ -65,3 +65,23 @@ def test_what_a_left_workspace_showed_goes_at_once(
     collector.collect_soon()
     qapp.processEvents()
     assert Ring.left == 0
+
+
+def test_what_was_seen_is_passed_over_until_nobody_has_been_there_for_a_minute(
+    collector: QuietCollector,
+) -> None:
+    collector._idle.touch()
+    collector._idle.touched -= 3
+    rings = [Ring()]
+    for _time in range(12):
+        gc.collect(1)
+    # Seen while it was needed.
+    collector.look()
+    rings.clear()
+    for _time in range(12):
+        gc.collect(1)
+    collector.look()
+    assert Ring.left == 1
+    collector._idle.touched -= 60
+    collector.look()
+    assert Ring.left == 0
