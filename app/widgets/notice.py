@@ -7,7 +7,7 @@ from typing import Literal
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from app import theme
 from app.widgets.basics import IconLabel, label
@@ -45,7 +45,6 @@ class Notice(QFrame):
         self._label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         layout.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         layout.addWidget(self._label, 1)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.setProperty("role", "notice" if tone == "info" else f"notice-{tone}")
         self.setAccessibleName(text)
         if action and slot is not None:

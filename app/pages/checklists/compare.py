@@ -372,7 +372,7 @@ class CompareView(QWidget):
     def _place_actions(self, low: bool) -> None:
         if low != self._low:
             self._low = low
-            (self.foot if low else self.panel).add(self.panel.actions)
+            (self.foot if low else self.panel).add(self.panel.button_rows)
             self.foot.setVisible(low)
 
     def _map(self, words: str, side: Side, item_id: str, what: str, **fields: Any) -> None:

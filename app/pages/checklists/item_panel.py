@@ -70,8 +70,8 @@ class ItemPanel(Card):
         self.add(scroller, 2)
         self.buttons: dict[str, Button] = {}
         #: What can be said of the item; who has no room for it here may put it elsewhere.
-        self.actions = self._make_actions(keys)
-        self.add(self.actions)
+        self.button_rows = self._make_buttons(keys)
+        self.add(self.button_rows)
 
     def show_comparison(self, found: Comparison | None) -> None:
         """Show all items; the current one stays where it is still there."""
@@ -140,7 +140,7 @@ class ItemPanel(Card):
 
     # -- inside --------------------------------------------------------------------------
 
-    def _make_actions(self, keys: Shortcuts) -> Folding:
+    def _make_buttons(self, keys: Shortcuts) -> Folding:
         fill = say(
             "Fill the item with the selection; {key} adds it to what is there",
             key=keys.hint("checklists.add"),
