@@ -156,11 +156,17 @@ class CompareTab(QWidget):
                 for other, _ in others
             )
         )
-        if graph is not None:
-            beside = graph.graph
-            self.choice.fill([(describe_other(o, name, beside), o.id) for o, name in others])
-        if ids:
-            self.choice.choose(kept if same else ids[0])
+        if graph is not None and ids:
+            beside, first = graph.graph, others[0][0]
+            entries = [(describe_other(o, name, beside), o.id) for o, name in others]
+            # Another task's graph says nothing of this one: such a one is compared only when asked for.
+            own = first.id == beside.gold_id or first.task.casefold() == beside.task.casefold()
+            if not own:
+                entries.insert(0, (say("Choose a graph …"), ""))
+            self.choice.fill(entries)
+            self.choice.choose(kept if same else ids[0] if own else "")
+        elif not ids:
+            self.choice.fill([])
         self._on_choice()
 
     @Slot()
@@ -258,7 +264,10 @@ class CompareTab(QWidget):
             if self._pending:
                 return say("Comparing …")
             return (
-                say("Choose a graph to compare with.")
+                say(
+                    "No other graph is of this task. Choose one to compare with all the same, or make "
+                    "one under About."
+                )
                 if self.choice.count()
                 else say("There is no other graph to compare with.")
             )
