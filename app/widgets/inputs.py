@@ -102,11 +102,18 @@ class ComboBox(QComboBox):
             self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def fill(self, entries: Sequence[tuple[str, Any]], current: Any = None) -> None:
-        """Offer (text, value) pairs without telling anybody."""
+        """Offer (text, value) pairs without telling anybody.
+
+        The same ones again are left as they are: somebody may have pulled the list down to choose.
+        """
         was = self.blockSignals(True)
-        self.clear()
-        for text, value in entries:
-            self.addItem(text, value)
+        offered = [(self.itemText(row), self.itemData(row)) for row in range(self.count())]
+        if offered == list(entries):
+            self.setCurrentIndex(0 if offered else -1)
+        else:
+            self.clear()
+            for text, value in entries:
+                self.addItem(text, value)
         self.blockSignals(was)
         if current is not None:
             self.choose(current)

@@ -36,7 +36,13 @@ class TickList(Scroller):
         return [value for value, box in self._boxes if box.isChecked()]
 
     def fill(self, entries: Sequence[tuple[str, str]], ticked: Collection[str]) -> None:
-        """Offer (text, value) pairs, some of them ticked, without telling anybody."""
+        """Offer (text, value) pairs, some of them ticked, without telling anybody.
+
+        The same ones again are left as they are, with the keyboard on one of them.
+        """
+        offered = [(box.accessibleName(), value) for value, box in self._boxes]
+        if offered and offered == list(entries) and set(self.values) == set(ticked):
+            return
         clear_layout(self.box)
         self._boxes = []
         for text, value in entries:
