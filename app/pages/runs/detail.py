@@ -127,6 +127,10 @@ def read_output(workspace: Workspace, output_id: str) -> tuple[Output, str] | No
     return (found[0], partial_text(workspace, found[0])) if found else None
 
 
+#: Qt's own word for no limit to a widget's height.
+_NO_LIMIT = 16_777_215
+
+
 class RunDetail(Card):
     """Emits what the person asks for; the page does it."""
 
@@ -170,6 +174,7 @@ class RunDetail(Card):
         split.setStretchFactor(0, 2)
         split.setStretchFactor(1, 3)
         split.setSizes([240, 360])
+        self._split, self._lower = split, lower
         self.add(split, 1)
         runner.began.connect(self._on_began)
         runner.written.connect(self._on_written)
@@ -321,6 +326,16 @@ class RunDetail(Card):
         self.caption.setText(say("Choose an output above to read it here."))
         self.reason.hide()
         self.reader.set_sections(())
+        # Nothing to read needs no room; the outputs have it.
+        self.reader.hide()
+        self._lower.setMaximumHeight(self._lower.sizeHint().height())
+
+    def _make_room(self) -> None:
+        """Give what is read its room beside the outputs."""
+        if self.reader.isHidden():
+            self.reader.show()
+            self._lower.setMaximumHeight(_NO_LIMIT)
+            self._split.setSizes([240, 360])
 
     @Slot(str)
     def _on_output(self, output_id: str) -> None:
@@ -343,6 +358,7 @@ class RunDetail(Card):
         run_query(self, read_output, self.session.workspace, output_id).success(take)
 
     def _show_output(self, output: Output, text: str) -> None:
+        self._make_room()
         self.reason.setVisible(output.state == "failed")
         self.reason.set_text(output.error)
         facts = [state_word(output.state)]
@@ -378,6 +394,7 @@ class RunDetail(Card):
         if not output_id:
             return
         self._set_following(True)
+        self._make_room()
         self._shown_output = output_id
         self._live = True
         self.reason.hide()
