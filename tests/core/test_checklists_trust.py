@@ -11,23 +11,18 @@ import pytest
 
 from core.checklists import verbs
 from core.checklists.analyses import (
-    SKILLS,
     bin_lengths,
-    compare_mappers,
-    read_skills,
     results_by_skill,
     results_by_tag,
-    set_skills,
-    shared_words,
-    skills_of,
     start_rubric_pair,
-    tag_with_model,
 )
 from core.checklists.checks import check_and_keep, check_coverage
 from core.checklists.judging import judge_with_entailment, record_verdict
+from core.checklists.mappers import compare_mappers, shared_words
 from core.checklists.mapping import answer_grammar
 from core.checklists.runs import Plan, missing_outputs, plan_outputs, run_plan
 from core.checklists.scores import Judge, samples_of
+from core.checklists.skills import SKILLS, read_skills, set_skills, skills_of, tag_with_model
 from core.checklists.trust import (
     compare_judges,
     coverage_points,

@@ -17,7 +17,7 @@ from app.widgets.basics import Card, Scroller, label, row
 from app.widgets.buttons import Button
 from app.widgets.inputs import spin_box
 from app.widgets.notice import Notice
-from core.checklists.analyses import MapperScore, compare_mappers
+from core.checklists.mappers import MapperScore, compare_mappers
 from core.checklists.scores import judge_name
 from core.checklists.trust import (
     Difficulty,

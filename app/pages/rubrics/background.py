@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.checklists.analyses import tag_with_model
+from core.checklists.skills import tag_with_model
 from core.ports import Cancellation, Progress, ProgressCallback
 from core.rubrics.linter import Finding, lint_items
 from core.rubrics.suggestions import suggest_items

@@ -11,7 +11,7 @@ from app.strings import say, shorten
 from app.widgets.basics import label
 from app.widgets.dialogs import Dialog
 from app.widgets.inputs import ComboBox
-from core.checklists.analyses import LEVELS, SKILLS, set_skills, skills_of
+from core.checklists.skills import LEVELS, SKILLS, set_skills, skills_of
 from core.storage.workspace import Workspace
 from core.types import RubricItem
 from core.types.rubrics import ItemSkills
