@@ -29,7 +29,7 @@ _THEMES = (
     ("high-contrast", "High contrast"),
 )
 #: Narrower than this, in pixels at 100 % text, the cards stand one below the other.
-_TWO_COLUMNS = 640
+_TWO_COLUMNS = 700
 _IDLE = ((1, "1 minute"), (5, "5 minutes"), (10, "10 minutes"), (30, "30 minutes"), (0, "Never"))
 
 
