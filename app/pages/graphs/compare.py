@@ -264,10 +264,7 @@ class CompareTab(QWidget):
             if self._pending:
                 return say("Comparing …")
             return (
-                say(
-                    "No other graph is of this task. Choose one to compare with all the same, or make "
-                    "one under About."
-                )
+                say("No other graph is of this task. Choose one all the same.")
                 if self.choice.count()
                 else say("There is no other graph to compare with.")
             )
