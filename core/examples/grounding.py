@@ -4,6 +4,11 @@ Only the windows of the evidence that share most words with a sentence are put t
 and of these the sentences that share most, so that an edited sentence is judged while the person goes on
 typing. A sentence that stands word for word in the evidence needs no model. Without a model the words
 alone decide, and the answer says so. Questions claim nothing and are left out.
+
+A small model takes what speaks of the same matter for support: of what it calls entailed every second
+sentence was not. So 'supported' is said only where it is surer, most of the words stand in the window too
+and no exact check finds anything otherwise, and 'perhaps' of the rest (measured by
+``tests/benchmarks/support_precision.py``, told in the help of Drafts).
 """
 
 from __future__ import annotations
@@ -16,17 +21,21 @@ from typing import Literal
 
 from core.examples.premises import Premises, Window, find_place, find_premises, is_claim
 from core.nli.exact import Difference, check_exactly
-from core.nli.support import THRESHOLD, Verdict, find_sentences
+from core.nli.support import THRESHOLD, find_sentences
 from core.ports import Cancellation, Entailment, EntailmentModel
 from core.types.documents import Evidence
 
 Basis = Literal["entailment", "words"]
+SupportVerdict = Literal["supported", "perhaps", "not found", "contradicted"]
 
 #: Share of a sentence's words from which another sentence is compared with it: numbers of another
 #: matter are no difference.
 _LIKE_MATTER = 0.3
-#: Share of a sentence's content words in a window from which, without a model, it counts as found.
+#: Share of a sentence's content words in a window from which, without a model, it is perhaps supported,
+#: and below which no model's word makes it supported.
 WORD_THRESHOLD = 0.7
+#: P(entailment) and, without a model, share of words from which it may be called supported.
+_SURE, _SURE_BY_WORDS = 0.7, 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +51,7 @@ class Grounded:
     start: int
     end: int
     text: str
-    verdict: Verdict
+    verdict: SupportVerdict
     support: float
     basis: Basis
     passage: int
@@ -97,7 +106,7 @@ def ground_text(
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    verdict: Verdict
+    verdict: SupportVerdict
     support: float
     basis: Basis
     window: Window | None
@@ -111,13 +120,16 @@ def _judge(found: Premises, answers: Sequence[Entailment], tells_contradiction: 
         return _Told("not found", 0.0, "words", None)
     if not answers:
         best, share = max(found.near, key=lambda pair: pair[1])
-        return _Told("supported" if share >= WORD_THRESHOLD else "not found", share, "words", best)
+        by_words: SupportVerdict = "perhaps" if share >= WORD_THRESHOLD else "not found"
+        return _Told("supported" if share >= _SURE_BY_WORDS else by_words, share, "words", best)
     windows = [*(w for w, _share in found.near), *(w for w, _text, _share in found.close)]
     told = list(zip(windows, answers, strict=True))
     best, answer = max(told, key=lambda pair: pair[1].entailment)
     against = max(told, key=lambda pair: pair[1].contradiction)
     if answer.entailment >= THRESHOLD:
-        return _Told("supported", answer.entailment, "entailment", best)
+        share = next(share for window, share in found.near if window == best)
+        sure = answer.entailment >= _SURE and share >= WORD_THRESHOLD
+        return _Told("supported" if sure else "perhaps", answer.entailment, "entailment", best)
     if tells_contradiction and against[1].contradiction >= THRESHOLD:
         return _Told("contradicted", answer.entailment, "entailment", against[0])
     # What the sentence speaks of is where its words are.
@@ -138,10 +150,10 @@ def _place(
         differences = _not_beside(_differences(sentence, like[1]), like[0])
         # Where some passage has it otherwise, that is the one to look at.
         best = like[0] if differences else best
+    verdict = "perhaps" if differences and told.verdict == "supported" else told.verdict
     first, last = find_place(sentence, best, passages[best.passage])
     return Grounded(
-        start, end, sentence, told.verdict, told.support, told.basis, best.passage, first, last,
-        differences,
+        start, end, sentence, verdict, told.support, told.basis, best.passage, first, last, differences,
     )  # fmt: skip
 
 

@@ -162,7 +162,7 @@ def test_random_keys_never_part_the_document_from_the_text(
 
 def test_verdicts_move_with_their_sentences(editor: TrackedEditor, qtbot: QtBot) -> None:
     editor.load(Tracked("One is here. Two is there."))
-    editor.set_support([SupportMark(0, 12, "supported"), SupportMark(13, 26, "not_found")])
+    editor.set_support([SupportMark(0, 12, "supported"), SupportMark(13, 26, "not found")])
     assert editor.support_at(2) == 0
     assert editor.support_at(20) == 1
     put_mark(editor, 12)

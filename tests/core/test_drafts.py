@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ from core.examples.post_edit import (
 )
 from core.examples.queries import complete_queries, read_queries
 from core.people import add_person
-from core.ports import Cancellation, Progress
+from core.ports import Cancellation, Entailment, Progress
 from core.storage import Workspace
 from core.storage.undo import redo, undo
 from core.types import Example, SectionSpec
@@ -328,6 +329,39 @@ def test_each_sentence_finds_its_passage_and_what_differs(model: FakeEntailment 
     assert first.basis == ("words" if model is None else "entailment")
     assert (second.verdict, second.differences) == ("not found", ())
     assert ground_text(text, [], model)[0].verdict == "not found"
+
+
+class Holds(FakeEntailment):
+    """Holds every sentence for entailed with one probability."""
+
+    def __init__(self, probability: float) -> None:
+        super().__init__()
+        self._answer = Entailment(probability, 1 - probability, 0.0)
+
+    def entail(self, pairs: Sequence[tuple[str, str]], **_more: object) -> list[Entailment]:
+        return [self._answer for _pair in pairs]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "model", "verdict"),
+    [
+        ("He takes ramipril 5 mg daily with his breakfast.", Holds(0.95), "supported"),
+        # Not sure enough; other words; another dose.
+        ("He takes ramipril 5 mg daily with his breakfast.", Holds(0.6), "perhaps"),
+        ("The gentleman swallows ramipril for pressure.", Holds(0.95), "perhaps"),
+        ("He takes ramipril 10 mg daily with his breakfast.", Holds(0.95), "perhaps"),
+        ("He takes ramipril 5 mg daily with his breakfast.", Holds(0.3), "not found"),
+        ("He takes ramipril 5 mg daily, with breakfast.", None, "supported"),
+        ("He takes ramipril 10 mg daily, with breakfast.", None, "perhaps"),
+        ("The gentleman swallows ramipril for pressure.", None, "not found"),
+    ],
+)
+def test_supported_is_said_only_where_words_model_and_checks_agree(
+    sentence: str, model: FakeEntailment | None, verdict: str
+) -> None:
+    passages = evidence("He takes ramipril 5 mg daily, with breakfast, as before. He sleeps well.")
+    (claim,) = ground_text(sentence, passages, model)
+    assert claim.verdict == verdict
 
 
 def test_what_stands_word_for_word_needs_no_model_and_another_passage_may_differ() -> None:

@@ -236,7 +236,7 @@ class ChoosePanel(QWidget):
         if answer is not None:
             for number, claims in enumerate(answer.sections):
                 for claim in claims:
-                    if claim.verdict != "supported":
+                    if claim.verdict in ("not found", "contradicted"):
                         filled += 1
                         marks.append(Mark(number, claim.start, claim.end, "warning_ground", "text"))
         copied = 0

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from app import theme
+from app.pages.drafts.support_bars import paint_bar
 from app.strings import count_of, format_time, say, shorten
 from app.widgets.basics import ElidedLabel, Scroller, clear_layout, label, row
 from app.widgets.buttons import Button
@@ -23,7 +24,6 @@ from core.examples.grounding import Grounded
 from core.types.documents import EDIT_TYPES, ChangeNote, CritiquePoint
 
 _NEAR = 5_000
-TOKENS = {"supported": "supported", "not found": "not_found", "contradicted": "contradicted"}
 
 
 def edit_type_words() -> dict[str, str]:
@@ -40,20 +40,13 @@ def edit_type_words() -> dict[str, str]:
 class Swatch(QWidget):
     """A small bar as it stands beside the text: whole for supported, broken otherwise."""
 
-    def __init__(self, token: str, parent: QWidget | None = None) -> None:
+    def __init__(self, verdict: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._token = token
-        self.setFixedSize(QSize(theme.current().px(10), theme.current().px(14)))
+        self._verdict = verdict
+        self.setFixedSize(QSize(theme.current().px(6), theme.current().px(16)))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        current = theme.current()
-        painter.fillRect(self.rect(), current.color(self._token))
-        if self._token != "supported":
-            painter.setPen(QPen(current.color("surface"), 1.5))
-            step = 5 if self._token == "not_found" else 3
-            for place in range(-self.height(), self.width(), step):
-                painter.drawLine(place, self.height(), place + self.height(), 0)
+        paint_bar(QPainter(self), QRectF(self.rect()), self._verdict)
 
 
 class SupportTab(Scroller):
@@ -70,13 +63,14 @@ class SupportTab(Scroller):
         self._labels = {}
         for verdict, words in (
             ("supported", say("supported by the passages")),
+            ("perhaps", say("perhaps supported")),
             ("not found", say("not found in the passages")),
             ("contradicted", say("contradicted")),
         ):
             words_label = ElidedLabel(words)
             number = label("", "strong")
             line = QWidget()
-            inner = row(Swatch(TOKENS[verdict]), number, words_label)
+            inner = row(Swatch(verdict), number, words_label)
             inner.setStretch(2, 1)
             line.setLayout(inner)
             self._labels[verdict] = number
@@ -100,7 +94,7 @@ class SupportTab(Scroller):
         for verdict, number in self._labels.items():
             count = sum(claim.verdict == verdict for claim in claims)
             number.setText(str(count))
-            self.counts[verdict].setVisible(count > 0 or verdict != "contradicted")
+            self.counts[verdict].setVisible(count > 0 or verdict in ("supported", "not found"))
         if by_words:
             self.state.setText(say("Judged by words alone, since {why}.", why=by_words))
         self.state.setVisible(bool(by_words))
@@ -122,7 +116,7 @@ class SupportTab(Scroller):
         button.setAccessibleName(f"{claim.verdict}: {claim.text}")
         button.setToolTip(claim.text)
         button.clicked.connect(partial(self.chosen.emit, section, number))
-        line = row(Swatch(TOKENS[claim.verdict]), button, None)
+        line = row(Swatch(claim.verdict), button, None)
         box.addLayout(line)
         for difference in claim.differences:
             right, spoke = PRECISION[difference.kind]

@@ -8,7 +8,6 @@ from typing import Any
 from PySide6.QtCore import Qt
 
 from app.operations import run_query
-from app.pages.drafts.side_tabs import TOKENS
 from app.pages.drafts.studio_view import StudioView
 from app.pages.drafts.tracked_editor import LONG, SupportMark
 from app.pages.drafts.work import SupportAnswer, judge_support
@@ -79,7 +78,7 @@ class SupportWork(StudioView):
         self._answer, self._offsets = answer, offsets
         for editor, claims, offset in zip(self._editors, answer.sections, offsets, strict=True):
             editor.set_support(
-                [SupportMark(c.start + offset, c.end + offset, TOKENS[c.verdict]) for c in claims]
+                [SupportMark(c.start + offset, c.end + offset, c.verdict) for c in claims]
             )
         self.support.show_answer(answer.sections, answer.by_words)
         if self._editors and self._editors[self._focused].hasFocus():
@@ -111,7 +110,7 @@ class SupportWork(StudioView):
     def _go_to_claim(self, section: int, number: int) -> None:
         claim = self._answer.sections[section][number]
         editor = self._editors[section]
-        for start, end, _token, mark in editor.support_marks:
+        for start, end, _verdict, mark in editor.support_marks:
             if mark == number:
                 editor.select(start, end)
                 break

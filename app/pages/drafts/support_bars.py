@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QPainter, QPaintEvent
 
 from app import theme
 from app.pages.drafts.positions import Positions
@@ -19,12 +19,45 @@ _BAR = 3
 
 
 @dataclass(frozen=True, slots=True)
+class BarLook:
+    """A verdict's bar: the token of its colour, and the pieces and gaps of it; whole without gaps."""
+
+    color: str
+    piece: int = 0
+    gap: int = 0
+
+
+#: By verdict, what wants a look most last: it covers the others where two sentences share a line. Not by
+#: colour alone: the pieces of a bar are the shorter the more it wants a look.
+BARS = {
+    "supported": BarLook("supported"),
+    "perhaps": BarLook("supported", 9, 3),
+    "not found": BarLook("not_found", 4, 2),
+    "contradicted": BarLook("contradicted", 2, 2),
+}
+
+
+@dataclass(frozen=True, slots=True)
 class SupportMark:
-    """A sentence of the current text and the token of its verdict."""
+    """A sentence of the current text and its verdict."""
 
     start: int
     end: int
-    token: str
+    verdict: str
+
+
+_ORDER = {verdict: place for place, verdict in enumerate(BARS)}
+
+
+def paint_bar(painter: QPainter, rect: QRectF, verdict: str) -> None:
+    """Draw a verdict's bar, whole or in pieces."""
+    look, current = BARS[verdict], theme.current()
+    painter.fillRect(rect, current.color("surface"))
+    y, piece = rect.top(), float(look.piece) if look.gap else rect.height()
+    while y < rect.bottom():
+        height = min(piece, rect.bottom() - y)
+        painter.fillRect(QRectF(rect.left(), y, rect.width(), height), current.color(look.color))
+        y += piece + look.gap
 
 
 class SupportBars:
@@ -34,7 +67,7 @@ class SupportBars:
     viewport: Callable[[], Any]
     cursorForPosition: Callable[..., Any]
     _positions: Positions
-    #: (start, end, token, number of the mark) in the displayed text's places.
+    #: (start, end, verdict, number of the mark) in the displayed text's places.
     _support: list[tuple[int, int, str, int]]
 
     def block_box(self, block: Any) -> QRectF:
@@ -54,17 +87,19 @@ class SupportBars:
             while ahead < len(deleted) and deleted[ahead].start < mark.end + shift + inner:
                 inner += deleted[ahead].end - deleted[ahead].start
                 ahead += 1
-            self._support.append((mark.start + shift, mark.end + shift + inner, mark.token, number))
+            self._support.append(
+                (mark.start + shift, mark.end + shift + inner, mark.verdict, number)
+            )
         self.viewport().update()
 
     @property
     def support_marks(self) -> list[tuple[int, int, str, int]]:
-        """(start, end, token, number) of the verdicts, in the displayed text's places."""
+        """(start, end, verdict, number) of the verdicts, in the displayed text's places."""
         return self._support
 
     def support_at(self, place: int) -> int:
         """The number of the verdict at a place of the displayed text; -1 for none."""
-        for start, end, _token, number in self._support:
+        for start, end, _verdict, number in self._support:
             if start <= place <= end:
                 return number
         return -1
@@ -73,11 +108,11 @@ class SupportBars:
         """Verdicts stay beside their sentences; those of sentences that changed go."""
         end, shift = patch.start + patch.removed, len(patch.text) - patch.removed
         moved = []
-        for first, last, token, number in self._support:
+        for first, last, verdict, number in self._support:
             if last <= patch.start:
-                moved.append((first, last, token, number))
+                moved.append((first, last, verdict, number))
             elif first >= end:
-                moved.append((first + shift, last + shift, token, number))
+                moved.append((first + shift, last + shift, verdict, number))
         self._support = moved
 
     def paint_bars(self, event: QPaintEvent) -> None:
@@ -85,7 +120,6 @@ class SupportBars:
         if not self._support:
             return
         painter = QPainter(self.viewport())
-        current = theme.current()
         area = event.rect()
         block = self.cursorForPosition(area.topLeft()).block()
         while block.isValid():
@@ -94,16 +128,10 @@ class SupportBars:
                 break
             start = self._positions.to_code_points(block.position())
             end = self._positions.to_code_points(block.position() + block.length() - 1)
-            for first, last, token in self._shown_support(start, end):
+            shown = self._shown_support(start, end)
+            for first, last, verdict in sorted(shown, key=lambda mark: _ORDER[mark[2]]):
                 rect = self._lines_of(block, first, last, box)
-                painter.fillRect(QRectF(0, rect.top(), _BAR, rect.height()), current.color(token))
-                if token != "supported":
-                    # Not by colour alone: what is not supported has a broken bar.
-                    painter.setPen(QPen(current.color("surface"), 2))
-                    y = rect.top() + 4
-                    while y < rect.bottom():
-                        painter.drawLine(0, round(y), _BAR, round(y))
-                        y += 6
+                paint_bar(painter, QRectF(0, rect.top(), _BAR, rect.height()), verdict)
             block = block.next()
         painter.end()
 
@@ -112,9 +140,9 @@ class SupportBars:
         found = []
         place = max(0, bisect_right(self._support, start, key=itemgetter(0)) - 1)
         while place < len(self._support) and self._support[place][0] < end:
-            first, last, token, _number = self._support[place]
+            first, last, verdict, _number = self._support[place]
             if last > start:
-                found.append((max(first, start), min(last, end), token))
+                found.append((max(first, start), min(last, end), verdict))
             place += 1
         return found
 
