@@ -1,4 +1,4 @@
-"""Documents: every kind of file read, cut, kept and found again; broken ones told in one line."""
+"""Documents: every kind of file read and kept; broken ones told in one line."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from core.documents.library import (
     add_document,
@@ -20,67 +18,19 @@ from core.documents.library import (
     passages_of,
     recut_document,
 )
-from core.documents.passages import cut_passages
 from core.documents.pdf import draw_page, find_on_page, write_pdf
 from core.documents.readers import read_document
-from core.documents.search import gather_evidence, search_passages
-from core.documents.text import decode_text, flow_lines, tidy
-from core.documents.vectors import VectorIndex, count_missing, embed_passages, model_key
-from core.errors import Cancelled, InputError, UsageError
+from core.documents.search import search_passages
+from core.documents.vectors import count_missing, embed_passages, model_key
+from core.errors import InputError
 from core.ports import Cancellation, Progress
 from core.storage import Workspace
 from core.storage.undo import undo
 from core.types.documents import Document
-from models.fake import FakeEmbedder, FakePairScorer
+from models.fake import FakeEmbedder
 from tests.bad_documents import BAD_FILES, write_bad_files
+from tests.core.document_files import PAGES, fill
 from tests.shared_data import shared_path
-
-PAGES = [
-    [f"Page {n} of the report.", f"The dose of drug{n} is {n} mg.", "Lungs are clear."]
-    for n in range(1, 6)
-]
-
-
-def make_docx(path: Path) -> Path:
-    """Headings, both kinds of list, a table, and tracked changes."""
-    import docx
-    from docx.oxml import OxmlElement
-    from docx.oxml.ns import qn
-
-    document = docx.Document()
-    document.add_heading("Referral", 1)
-    document.add_paragraph("Ramipril", style="List Bullet")
-    document.add_paragraph("Measure", style="List Number")
-    table = document.add_table(2, 2)
-    for row, cells in enumerate((("Drug", "Dose"), ("Ramipril", "5 mg"))):
-        for column, text in enumerate(cells):
-            table.cell(row, column).text = text
-    paragraph = document.add_paragraph("He takes ")
-    for tag, inner, text in (("w:del", "w:delText", "ten"), ("w:ins", "w:t", "five")):
-        change, run, words = OxmlElement(tag), OxmlElement("w:r"), OxmlElement(inner)
-        change.set(qn("w:author"), "A")
-        words.text = text
-        run.append(words)
-        change.append(run)
-        paragraph._p.append(change)
-    paragraph.add_run(" milligrams.")
-    document.save(str(path))
-    return path
-
-
-def fill(folder: Path) -> list[Path]:
-    files = {
-        "report.pdf": write_pdf(PAGES),
-        "page.html": b"<html><head><meta charset='latin-1'><title>No</title></head><body>"
-        b"<h2>Caf\xe9</h2><script>no()</script><ol><li>One<li>Two</ol>"
-        b"<table><tr><td>a<td>b</tr></table><p>Zwei\nZeilen</p></body></html>",
-        "note.md": "# Plan\r\n\r\nRest and rehydrate.\r\n".encode("utf-8-sig"),
-        "wide.txt": "Größe und Gewicht: 170 cm.".encode("utf-16"),
-        "old.txt": ("Привет, это старый текст о здоровье пациента. " * 20).encode("cp1251"),
-    }
-    for name, data in files.items():
-        (folder / name).write_bytes(data)
-    return [make_docx(folder / "letter.docx"), *(folder / name for name in files)]
 
 
 def test_every_kind_of_file_is_read(tmp_path: Path) -> None:
@@ -314,99 +264,6 @@ def test_passages_can_be_cut_anew(workspace: Workspace, tmp_path: Path) -> None:
     assert len(search_passages(workspace, "word", k=20)) == 11
 
 
-def test_words_and_vectors_are_fused_and_filtered(workspace: Workspace, tmp_path: Path) -> None:
-    for name, text in (
-        ("heart", "Chest pain on exertion points to angina."),
-        ("lung", "Cough with fever points to pneumonia."),
-        ("skin", "An itching rash after penicillin."),
-    ):
-        (tmp_path / f"{name}.txt").write_text(text)
-    report = import_documents(workspace, [tmp_path], "")
-    embedder = FakeEmbedder(256)
-    assert embed_passages(workspace, embedder) == 3
-    assert embed_passages(workspace, embedder) == 0
-    hits = search_passages(workspace, "fever and cough", embedder=embedder)
-    assert hits[0].document == "lung"
-    assert hits[0].word_rank == hits[0].vector_rank == 1
-    assert hits[0].end > 0
-    skin = next(d.id for d in report.added if d.title == "skin")
-    assert [
-        h.document
-        for h in search_passages(workspace, "fever", embedder=embedder, document_ids=[skin])
-    ] == ["skin"]
-    best = search_passages(workspace, "points to pneumonia.", reranker=FakePairScorer())
-    assert best[0].document == "lung"
-    assert search_passages(workspace, "pénicilline PENICILLIN")[0].document == "skin"
-    assert search_passages(workspace, "coughs")[0].document == "lung"
-    assert search_passages(workspace, "rashes")[0].document == "skin"
-    assert search_passages(workspace, '"; DROP TABLE -- *') == []
-    with pytest.raises(UsageError):
-        search_passages(workspace, "  ")
-
-
-def test_another_embedder_makes_its_own_vectors(workspace: Workspace, tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("Chest pain.")
-    import_documents(workspace, [tmp_path], "")
-    embed_passages(workspace, FakeEmbedder(64))
-
-    class Other(FakeEmbedder):
-        @property
-        def info(self):  # type: ignore[no-untyped-def]
-            from models.fake import fake_info
-
-            return fake_info("other", 256)
-
-    assert embed_passages(workspace, Other(32)) == 1
-    assert workspace.value("SELECT count(DISTINCT model) FROM passage_vector") == 1
-    assert len(VectorIndex.load(workspace, model_key(Other()))) == 1
-
-
-def test_evidence_comes_from_one_document_or_from_several(
-    workspace: Workspace, tmp_path: Path
-) -> None:
-    (tmp_path / "a.txt").write_text("Angina and ramipril. " * 30)
-    (tmp_path / "b.txt").write_text("Angina and statins. " * 30)
-    import_documents(workspace, [tmp_path], "", window=200, overlap=20)
-    both = gather_evidence(workspace, ["angina", "ramipril", "statins"])
-    assert {e.document for e in both} == {"a", "b"}
-    assert len(both) == 5
-    one = gather_evidence(workspace, ["angina", "ramipril"], one_document=True)
-    assert {e.document for e in one} == {"a"}
-    assert all(e.text and e.sha256 and e.page == 1 for e in one)
-
-
-def test_embedding_stops_and_goes_on(workspace: Workspace, tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("word " * 4000)
-    import_documents(workspace, [tmp_path], "", window=400, overlap=20)
-    cancel = Cancellation()
-
-    def watch(progress: Progress) -> None:
-        if progress.done == 20:
-            cancel.cancel()
-
-    with pytest.raises(Cancelled):
-        embed_passages(workspace, FakeEmbedder(), progress=watch, cancel=cancel)
-    left = count_missing(workspace, model_key(FakeEmbedder()))
-    assert 0 < left < 52
-    assert embed_passages(workspace, FakeEmbedder()) == left
-
-
-def test_the_comparison_of_signs_finds_what_the_exact_one_finds() -> None:
-    import numpy as np
-
-    from core.documents import vectors
-
-    rng = np.random.default_rng(1)
-    rows = rng.standard_normal((vectors.EXACT_WINDOWS + 1, 384)).astype(np.float32)
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    near = rows[123] + 0.3 * rows[7]
-    index = VectorIndex(
-        np.arange(len(rows)), np.zeros((len(rows), 2), np.int32), rows.astype(np.float16)
-    )
-    found = index.search(list(near / np.linalg.norm(near)), 2)
-    assert [hit.n for hit in found] == [123, 7]
-
-
 def test_a_document_added_twice_at_once_is_refused(workspace: Workspace, tmp_path: Path) -> None:
     from core.errors import ConflictError
 
@@ -416,53 +273,6 @@ def test_a_document_added_twice_at_once_is_refused(workspace: Workspace, tmp_pat
     workspace.transact("Add", "", add_document, read, [], document_id="one")
     with pytest.raises(ConflictError):
         workspace.transact("Add", "", add_document, read, [], document_id="two")
-
-
-@given(st.text(min_size=1, max_size=3000), st.integers(200, 600), st.integers(0, 90))
-def test_passages_cover_the_text_in_order(text: str, window: int, overlap: int) -> None:
-    passages = cut_passages("d", text, window=window, overlap=overlap)
-    covered = 0
-    for passage in passages:
-        assert passage.text == text[passage.start : passage.end]
-        assert len(passage.text) <= window
-        assert not text[covered : passage.start].strip()
-        covered = max(covered, passage.end)
-    assert not text[covered:].strip()
-
-
-def test_a_cut_parts_neither_accents_nor_joined_emoji() -> None:
-    text = "a" * 199 + "👨🏻\u200d🚒" + "e\u0301" * 200
-    for passage in cut_passages("d", text, window=200, overlap=20):
-        assert passage.text[0] not in "\u0301\u200d🏻"
-        assert not passage.text.endswith("\u200d")
-
-
-@given(st.text(alphabet="ab .\n#-|é", max_size=200))
-def test_lines_made_to_flow_keep_every_place(text: str) -> None:
-    flown = flow_lines(text)
-    assert len(flown) == len(text)
-    assert all(a == b or (a, b) == ("\n", " ") for a, b in zip(text, flown, strict=True))
-
-
-def test_the_lines_of_a_narrow_page_flow_and_headings_stay() -> None:
-    page = (
-        "2 Clinical assessment\nAnginal pain is a constricting discomfort in the front of the\n"
-        "chest; it is precipitated by physical exertion and relieved by\nrest.\n"
-        "- A list item that is as long as any other line of this page\nEnd"
-    )
-    assert flow_lines(page).split("\n") == [
-        "2 Clinical assessment",
-        "Anginal pain is a constricting discomfort in the front of the chest; it is precipitated by"
-        " physical exertion and relieved by rest.",
-        "- A list item that is as long as any other line of this page",
-        "End",
-    ]
-
-
-def test_ligatures_become_letters() -> None:
-    assert tidy("e\ufb03cient adip\ufffeiscing soft\u00ad\nware") == "efficient adipiscing software"
-    assert decode_text("naïve".encode("latin-1")) == "naïve"
-    assert decode_text("a\r\nb\rc".encode("utf-16-le")) == "a\nb\nc"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the stand-in is a shell script")

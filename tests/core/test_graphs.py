@@ -1,33 +1,22 @@
-"""Graphs in a workspace: verbs, refused circles, undo, suggestions, layout, checks, samples."""
+"""Graphs in a workspace: verbs, refused circles, undo, suggestions."""
 
 from __future__ import annotations
 
-import random
-import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
-import networkx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.errors import ConflictError, KnownError, NotFoundError, UsageError
-from core.exchange.demo import fill_demo
 from core.graphs import links, suggestions, verbs
 from core.graphs.hints import hint_graph
-from core.graphs.layout import count_crossings, lay_out
-from core.graphs.linter import lint_graph, lint_text
+from core.graphs.layout import lay_out
 from core.graphs.model import CycleError, StepGraph, load_graph
 from core.graphs.order import (
-    acyclic_edges,
-    components,
-    find_path,
-    redundant_edges,
     sort_topologically,
 )
-from core.graphs.samples import fill_graphs
 from core.people import add_person
 from core.storage import Workspace
 from core.storage.undo import redo, redoable, undo, undoable
@@ -360,223 +349,3 @@ def test_undo_and_redo_are_exact_and_no_circle_ever_closes(
             assert snapshot(workspace) == shot
         assert redoable(workspace, person) is None
         assert (undoable(workspace, person) is not None) == (len(shots) > 1)
-
-
-# -- orders and layout -------------------------------------------------------------------
-
-dags = st.integers(1, 14).flatmap(
-    lambda n: st.tuples(
-        st.just(n),
-        st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=40),
-    )
-)
-
-
-@settings(max_examples=50)
-@given(graph=dags)
-def test_orders_agree_with_networkx(graph: tuple[int, list[tuple[int, int]]]) -> None:
-    size, edges = graph
-    oracle = networkx.DiGraph()
-    oracle.add_nodes_from(range(size))
-    oracle.add_edges_from(edges)
-    acyclic = networkx.is_directed_acyclic_graph(oracle)
-    assert (sort_topologically(size, set(edges)) is not None) == acyclic
-    kept, left = acyclic_edges(size, edges)
-    assert sort_topologically(size, kept) is not None
-    assert len(kept) + len(left) == len(edges) or len(edges) != len(set(edges))
-    dag = networkx.DiGraph(kept)
-    dag.add_nodes_from(range(size))
-    reduced = set(networkx.transitive_reduction(dag).edges)
-    assert set(kept) - redundant_edges(size, kept) == reduced
-    assert sorted(map(sorted, networkx.connected_components(dag.to_undirected()))) == sorted(
-        components(size, kept)
-    )
-    near = {node: list(dag.successors(node)) for node in dag}
-    path = find_path(near, 0, size - 1)
-    assert (path is not None) == networkx.has_path(dag, 0, size - 1)
-
-
-def overlaps(places: Sequence[tuple[float, float]], sizes: Sequence[tuple[float, float]]) -> bool:
-    boxes = sorted(
-        (x - w / 2, x + w / 2, y - h / 2, y + h / 2)
-        for (x, y), (w, h) in zip(places, sizes, strict=True)
-    )
-    for number, first in enumerate(boxes):
-        for second in boxes[number + 1 :]:
-            if second[0] >= first[1] - 0.2:
-                break
-            if second[2] < first[3] - 0.2 and first[2] < second[3] - 0.2:
-                return True
-    return False
-
-
-@settings(max_examples=40)
-@given(graph=dags, heights=st.lists(st.integers(30, 90), min_size=14, max_size=14))
-def test_layout_points_down_and_never_overlaps(
-    graph: tuple[int, list[tuple[int, int]]], heights: list[int]
-) -> None:
-    size, edges = graph
-    sizes = [(180.0, float(height)) for height in heights[:size]]
-    drawn = lay_out(sizes, edges)
-    assert not overlaps(drawn.places, sizes)
-    kept, _ = acyclic_edges(size, edges)
-    for start, end in kept:
-        assert drawn.places[start][1] < drawn.places[end][1]
-
-
-def test_crossings_are_counted_and_avoided() -> None:
-    assert count_crossings([[1], [0]], 2) == 1
-    assert count_crossings([[0, 1], [0, 1]], 2) == 1
-    # Two chains whose ends are swapped in the list need not cross.
-    edges = [(0, 3), (1, 2), (2, 4), (3, 5), (6, 0), (6, 1), (4, 7), (5, 7)]
-    assert lay_out([(100, 40)] * 8, edges).crossings == 0
-
-
-@pytest.mark.parametrize(
-    ("size", "edges"),
-    [
-        (0, []),
-        (2000, [(n, n + 1) for n in range(1999)]),
-        (500, [(a, b) for a in range(500) for b in range(a + 1, 500)]),
-        (500, []),
-    ],
-    ids=["empty", "line of 2,000", "500 dense", "500 loose"],
-)
-def test_extreme_graphs_are_laid_out(size: int, edges: list[tuple[int, int]]) -> None:
-    start = time.process_time()
-    drawn = lay_out([(184.0, 54.0)] * size, edges)
-    assert time.process_time() - start < 10
-    assert len(drawn.places) == size
-    assert not overlaps(drawn.places, [(184.0, 54.0)] * size)
-
-
-def test_the_layout_does_not_depend_on_chance() -> None:
-    draw = random.Random(5)
-    edges = [(a, b) for b in range(60) for a in draw.sample(range(b), min(b, 2))]
-    assert lay_out([(100, 40)] * 60, edges) == lay_out([(100, 40)] * 60, edges)
-
-
-def test_extreme_graphs_in_a_workspace(workspace: Workspace) -> None:
-    line = [f"step {n}" for n in range(2000)]
-    graph = make(workspace, line, [(n, n + 1) for n in range(1999)])
-    assert graph.shortcuts == frozenset()
-    with pytest.raises(CycleError):
-        workspace.transact("C", "", links.connect, graph.graph.id, ids(graph)[-1], ids(graph)[0])
-    assert [hint.kind for hint in hint_graph(graph)] == ["linear"]
-    assert hint_graph(make(workspace, [])) == []
-
-
-def test_odd_names_are_kept_and_linted(workspace: Workspace) -> None:
-    graph = make(workspace, ODD_NAMES)
-    assert [step.text for step in graph.steps] == ODD_NAMES
-    issues = lint_graph(graph)
-    assert any(issue.rule == "duplicate" for issue in issues[ids(graph)[3]])
-    assert ids(graph)[0] not in issues
-
-
-# -- linter ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "rule", "fixed"),
-    [
-        ("Boiling the water", "verb", ("Boil the water",)),
-        ("boils the water", "verb", ("boil the water",)),
-        ("The water is boiled in a pan", "verb", ("Boil the water in a pan",)),
-        ("2. take notes", "verb", ("Take notes",)),
-        ("Next, take notes", "verb", ("Take notes",)),
-        ("history taking", "verb", None),
-        ("You should wait two minutes", "advice", ("Wait two minutes",)),
-        ("Don't rush the patient", "advice", None),
-        ("Pour it into the cup", "stands_alone", ("Pour the water into the cup",)),
-        ("take this sample to the lab", "stands_alone", ("take the sample to the lab",)),
-        ("Boil the water and add the salt", "one_action", ("Boil the water", "Add the salt")),
-        ("Wash the apples then slice the apples", "one_action",
-         ("Wash the apples", "Slice the apples")),
-        ("If the water is hot, add the tea", "assumption", ("Add the tea",)),
-        ("Serve the tea if the guests arrive", "assumption", ("Serve the tea",)),
-        ("put the cake in the oven", "assumption", None),
-    ],
-)  # fmt: skip
-def test_each_rule_and_its_fix(text: str, rule: str, fixed: tuple[str, ...] | None) -> None:
-    issues = lint_text(text, ["without an oven"], ["boil the water in a pan"])
-    found = [issue for issue in issues if issue.rule == rule]
-    assert found, issues
-    assert (found[0].fix.texts if found[0].fix else None) == fixed
-    assert 0 <= found[0].start <= found[0].end <= len(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["Boil the water", "Gently stir the sauce", "Mix the salt and water in a bowl", "غلي الماء",
-     "Obtain the patient's history", "Pre-heat the oven to 200 degrees"],
-)  # fmt: skip
-def test_good_steps_are_left_alone(text: str) -> None:
-    assert lint_text(text) == []
-
-
-def test_the_samples_are_sound(workspace: Workspace) -> None:
-    report = workspace.transact("Fill", "", fill_graphs).value
-    assert (len(report.ids), report.skipped, report.aside) == (10, [], [])
-    for graph_id in report.ids:
-        graph = load_graph(workspace, graph_id)
-        assert graph.graph.role == "gold"
-        assert lint_graph(graph) == {}, graph.graph.task
-        assert hint_graph(graph) == [], graph.graph.task
-        assert graph.shortcuts == frozenset(), graph.graph.task
-    splits = {graph.split for graph in workspace.find(TaskGraph)}
-    assert splits == {"train", "validation", "test"}
-
-
-def test_the_demo_has_one_graph_and_the_samples_come_once(workspace: Workspace) -> None:
-    assert workspace.transact("Demo", "", fill_demo).value.added["graph"] == 1
-    assert len(workspace.transact("Fill", "", fill_graphs).value.ids) == 9
-    assert workspace.transact("Fill", "", fill_graphs).value.ids == []
-    assert workspace.count(TaskGraph) == 10
-
-
-@settings(max_examples=60)
-@given(text=st.text(max_size=60))
-def test_the_linter_takes_any_text(text: str) -> None:
-    for issue in lint_text(text, [text], [text]):
-        assert issue.message
-        if issue.fix is not None and issue.fix.kind == "rename":
-            assert issue.fix.texts[0].strip()
-
-
-def test_almost_the_same_is_said_unless_numbers_differ(workspace: Workspace) -> None:
-    graph = make(
-        workspace, ["Fill the tube 1", "Fill the tube 2", "Wash both hands", "Wash both hand"]
-    )
-    issues = lint_graph(graph)
-    assert list(issues) == [ids(graph)[3]]
-    assert issues[ids(graph)[3]][0].message == "Is almost the same as step 3."
-
-
-# -- hints -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("size", "edges", "kinds"),
-    [
-        (5, [(n, n + 1) for n in range(4)], ["linear"]),
-        (5, [], ["half_drawn"]),
-        (6, [(0, 1), (1, 2), (0, 3), (2, 4), (3, 4)], ["unconnected"]),
-        (6, [(0, 1)], ["half_drawn"]),
-        (4, [(a, b) for a in range(4) for b in range(a + 1, 4)], ["linear", "dense"]),
-        (8, [(a, b) for a in range(4) for b in range(4, 8)], ["dense", "no_end"]),
-        (4, [(0, 1), (2, 3)], ["unconnected", "no_end"]),
-        (5, [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)], []),
-    ],
-)
-def test_hints_name_the_common_mistakes(
-    workspace: Workspace, size: int, edges: list[tuple[int, int]], kinds: list[str]
-) -> None:
-    graph = make(workspace, [f"do {n}" for n in range(size)], edges)
-    assert [hint.kind for hint in hint_graph(graph)] == kinds
-
-
-def test_workspace_files_hold_graphs_of_a_person(workspace: Workspace, tmp_path: Path) -> None:
-    person = workspace.transact_job("P", "", add_person, "Ann").value.id
-    graph = workspace.transact("A", person, verbs.add_graph, "t").value
-    assert graph.person_id == person
