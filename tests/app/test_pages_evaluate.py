@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from app.pages.runs.dialogs import RunDialog, SystemDialog
 from app.session import Session
 from app.windows.main import MainWindow
 from core.errors import ModelError
+from core.ports import Cancellation, Generation, GenerationRequest, Piece
 from core.runs.verbs import add_run, add_system, select_examples
 from core.storage import Workspace
 from core.types import RATING_AXES, Job, Output, Rating, ReviewItem, Run, System
@@ -30,11 +32,36 @@ MODEL = "secret-model-9b"
 ANSWER = "# Subjective\n\nA cough.\n\n# Objective\n\nNo fever.\n\n# Assessment\n\nA cold.\n\n# Plan\n\nRest."
 
 
+class HeldGenerator(FakeGenerator):
+    """Writes a few words and no more while it is ``held``, until it is told to stop."""
+
+    held = False
+
+    def generate(
+        self,
+        request: GenerationRequest,
+        *,
+        on_piece: Callable[[Piece], None] | None = None,
+        cancel: Cancellation | None = None,
+    ) -> Generation:
+        count = 0
+
+        def pass_on(piece: Piece) -> None:
+            nonlocal count
+            count += 1
+            if on_piece is not None:
+                on_piece(piece)
+            while self.held and count > 5 and not (cancel is not None and cancel.cancelled):
+                time.sleep(0.005)
+
+        return super().generate(request, on_piece=pass_on, cancel=cancel)
+
+
 class ScriptedModels:
     """Hands out one scripted generator."""
 
     def __init__(self) -> None:
-        self.fake = FakeGenerator(answers=(ANSWER,))
+        self.fake = HeldGenerator(answers=(ANSWER,))
         self.asked: list[str | None] = []
 
     def generator(self, model_id: str | None = None) -> FakeGenerator:
@@ -154,7 +181,7 @@ def test_system_dialog_makes_a_system(
 def test_text_streams_stops_and_resumes(
     window: MainWindow, models: ScriptedModels, qtbot: QtBot
 ) -> None:
-    models.fake.delay = 0.02
+    models.fake.held = True
     page = window.work.show_page("runs")
     run = start_run(window, 2)
     qtbot.waitUntil(lambda: "A cough" in page.detail.reader.toPlainText())
@@ -165,7 +192,7 @@ def test_text_streams_stops_and_resumes(
     qtbot.waitUntil(lambda: job_of(workspace, run).state == "cancelled")
     qtbot.waitUntil(page.detail.resume_button.isVisible)
     qtbot.waitUntil(lambda: page.detail.state_label.text() == "Stopped")
-    models.fake.delay = 0.0
+    models.fake.held = False
     page.detail.resume_button.click()
     qtbot.waitUntil(lambda: job_of(workspace, run).state == "done")
     assert workspace.count(Output, "state = 'done'") == 2
