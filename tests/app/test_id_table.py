@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -154,9 +153,7 @@ def test_many_rows_are_read_in_pages(filled: Session, qtbot: QtBot) -> None:
     counted: list[int] = []
     read = model._read_around
     model._read_around = lambda row: (counted.append(row), read(row))[1]  # type: ignore[method-assign]
-    start = time.perf_counter()
     for row in range(4000, 4100):
         assert model.index(row, 0).data()
     assert len(counted) == 2
-    assert time.perf_counter() - start < 1.0
     model.deleteLater()

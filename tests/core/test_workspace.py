@@ -256,20 +256,20 @@ def test_a_verb_may_not_open_a_transaction_of_its_own(workspace: Workspace) -> N
 
 
 def test_further_connections_cost_no_key_derivation(closed: Path) -> None:
-    with Workspace.open(closed, PASSPHRASE) as workspace:
-        start = time.perf_counter()
-        derive = time.perf_counter()
-        from core.storage.cipher import derive_key
+    from core.storage.cipher import derive_key
 
+    with Workspace.open(closed, PASSPHRASE) as workspace:
+        # What this thread works, not how long it takes: that is up to what else the machine does.
+        start = time.thread_time()
         derive_key(PASSPHRASE, b"0" * 16)
-        derivation = time.perf_counter() - derive
-        start = time.perf_counter()
+        derivation = time.thread_time() - start
+        start = time.thread_time()
         for _ in range(5):
             with workspace.reader():
                 pass
         with workspace.reader() as one, workspace.reader() as two:
             assert one is not two
-        assert time.perf_counter() - start < max(derivation, 0.05)
+        assert time.thread_time() - start < derivation
 
 
 def test_a_network_share_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
