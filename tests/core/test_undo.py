@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from core.errors import ConflictError, NotFoundError
 from core.examples.verbs import add_example, delete_example
 from core.people import add_person
+from core.runs.verbs import add_run, add_system
 from core.storage import Transaction, Workspace
 from core.storage.audit import check_chain
 from core.storage.undo import redo, redoable, undo, undoable
@@ -80,6 +81,45 @@ def test_deletion_is_undone(workspace: Workspace, ann: str) -> None:
     workspace.transact("Delete task", ann, delete_task, task.id)
     undo(workspace, ann)
     assert workspace.get(Task, task.id) == task
+
+
+def test_who_refers_to_what_is_undone_is_asked_once_a_kind(
+    workspace: Workspace, ann: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = make_task(workspace, ann)
+
+    def fill(tx: Transaction, count: int) -> None:
+        for number in range(count):
+            add_example(tx, task.id, title=str(number), input=(), output=())
+
+    asked: list[str] = []
+    query = Transaction.query
+    monkeypatch.setattr(
+        Transaction, "query", lambda tx, sql, *more: (asked.append(sql), query(tx, sql, *more))[1]
+    )
+    costs = []
+    for count in (3, 30):
+        workspace.transact("Import", ann, fill, count)
+        del asked[:]
+        undo(workspace, ann)
+        # What each row is now is asked row by row; who refers to it is not.
+        costs.append(len(asked) - count)
+    assert costs[0] == costs[1]
+    assert workspace.find(Example) == []
+
+
+def test_one_of_many_in_use_keeps_them_all(workspace: Workspace, ann: str, bob: str) -> None:
+    task = make_task(workspace, ann)
+
+    def fill(tx: Transaction) -> list[str]:
+        return [add_example(tx, task.id, title=str(n), input=(), output=()).id for n in range(5)]
+
+    ids = workspace.transact("Import", ann, fill).value
+    system = workspace.transact("S", bob, add_system, "S", model_id="fake").value
+    workspace.transact_job("R", bob, add_run, system.id, [ids[3]])
+    with pytest.raises(ConflictError, match="in use by 1 output added since"):
+        undo(workspace, ann)
+    assert [example.id for example in workspace.find(Example)] == ids
 
 
 def test_new_deed_ends_redo(workspace: Workspace, ann: str) -> None:
