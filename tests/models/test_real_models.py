@@ -91,11 +91,15 @@ def test_an_answer_after_a_choice_on_the_same_prompt_is_not_led_astray(
 def test_a_cancelled_prompt_leaves_the_model_sound(generator: HostedGenerator) -> None:
     import threading
 
-    request = GenerationRequest(messages=(Message("user", "ward " * 220),), max_tokens=10)
+    # Reading the long one takes many seconds; the short one begins alike.
+    long, request = (
+        GenerationRequest(messages=(Message("user", "ward " * words),), max_tokens=10)
+        for words in (7_000, 220)
+    )
     cancel = Cancellation()
     timer = threading.Timer(0.3, cancel.cancel)
     timer.start()
-    assert generator.generate(request, cancel=cancel).completion_tokens == 0
+    assert generator.generate(long, cancel=cancel).completion_tokens == 0
     timer.join()
     after = generator.generate(request)
     generator.choose(QUESTION, ("Yes", "No"))
@@ -171,7 +175,7 @@ def test_no_token_is_evaluated_alone_where_others_stand_beside_it(
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to ask")
-@pytest.mark.parametrize("prompt", ["Tell a very long story.", "word " * 3500])
+@pytest.mark.parametrize("prompt", ["Tell a very long story.", "word " * 5000])
 def test_cancelling_stops_the_work_at_once(generator: HostedGenerator, prompt: str) -> None:
     import threading
 
