@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence, QTextCursor
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from app import theme
 from app.session import Session
 from app.strings import say
-from app.widgets.basics import Label
+from app.widgets.basics import ElidedLabel
 from app.widgets.reader import ReadingText
 
 SaveState = Literal["idle", "dirty", "saving", "saved", "failed"]
@@ -82,6 +82,12 @@ class Saver(QObject):
         self._session.jobs.watch(self, future).success(self._on_saved).failure(self._on_failed)
         return future
 
+    def note_saved(self) -> None:
+        """What another control of the page wrote is on the disk."""
+        self.saved_at = datetime.now()
+        if self.state in ("idle", "saved"):
+            self._set("saved")
+
     def words(self) -> str:
         """The state in words: 'Saved on disk 09:42:11'."""
         if self.state == "dirty":
@@ -115,11 +121,12 @@ class Saver(QObject):
         self.state_changed.emit(self.words())
 
 
-class SaveLabel(Label):
-    """Shows a `Saver`'s state."""
+class SaveLabel(ElidedLabel):
+    """Shows a `Saver`'s state; in a narrow window it gives way to the buttons beside it."""
 
     def __init__(self, saver: Saver, parent: QWidget | None = None) -> None:
         super().__init__(saver.words(), parent)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setProperty("role", "small")
         saver.state_changed.connect(self.setText)
 

@@ -62,6 +62,14 @@ def test_saves_itself_at_a_pause(stage: Stage, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: label.text().startswith("Saved on disk"), timeout=4000)
     stored = stage.session.workspace.get(Task, stage.task.id)
     assert stored.notes == "hello"
+    # What another control wrote is said, too, but never over what is still being typed.
+    before = stage.saver.saved_at
+    stage.saver.note_saved()
+    assert stage.saver.saved_at != before and label.text().startswith("Saved on disk")
+    qtbot.keyClicks(stage.editor, " you")
+    stage.saver.note_saved()
+    assert label.text() == "Not saved yet"
+    qtbot.waitUntil(lambda: not stage.saver.dirty, timeout=4000)
 
 
 def test_a_field_grows_with_its_text_and_then_scrolls(qtbot: QtBot) -> None:

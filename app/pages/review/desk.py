@@ -367,10 +367,15 @@ class Desk(QWidget, Generic[V, C]):
         self._writing -= 1
         self._read_what_came_meanwhile()
 
+    def note_written(self, _outcome: object) -> None:
+        """Say that what was just chosen is on the disk."""
+        self.saver.note_saved()
+
     def _move_on(self, pending: Pending[Any], item_id: str) -> None:
         self.write(pending).success(partial(self._on_left, item_id))
 
     def _on_left(self, item_id: str, _outcome: object) -> None:
+        self.saver.note_saved()
         if item_id == self.item_id:
             self._load(item_id, _NEXT_OPEN)
 

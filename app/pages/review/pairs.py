@@ -290,7 +290,7 @@ class PairDesk(Desk[PairView, PairCounts]):
             self.session.person_id,
             item_id,
             tick,
-        )
+        ).success(self.note_written)
 
     def _fit(self) -> None:
         """Shorter words, and fewer lines for the reason, where there is no room."""

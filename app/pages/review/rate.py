@@ -170,4 +170,5 @@ class RateDesk(Desk[ReviewView, QueueCounts]):
         self._rated_here = True
         self.notice.hide()
         words = say("Rate {axis}", axis=axis.replace("_", " "))
-        self.write(run_verb(self, words, save_rating, self._view.item.id, axis, value))
+        pending = run_verb(self, words, save_rating, self._view.item.id, axis, value)
+        self.write(pending).success(self.note_written)
