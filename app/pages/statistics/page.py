@@ -107,6 +107,7 @@ class Page(BasePage):
         self.edits_note = label("", "small", wrap=True)
         self.edits_card.add(self.histogram)
         self.edits_card.add(self.edits_note)
+        self.edits_card.box.addStretch(1)
 
     def _build_types(self) -> None:
         self.types_card = Card(say("Types of edits"))
@@ -114,6 +115,7 @@ class Page(BasePage):
         self.types_note = label("", "small", wrap=True)
         self.types_card.add(self.types)
         self.types_card.add(self.types_note)
+        self.types_card.box.addStretch(1)
 
     def _build_split(self) -> None:
         self.split_card = Card(say("Development and test"))
@@ -296,7 +298,9 @@ class Page(BasePage):
                 "{minutes} minutes of editing an example.", minutes=f"{found.minutes:.1f}"
             )
         self.note.setText(words)
-        self.histogram.set_bars(bin_counts(found.distances))
+        bars = bin_counts(found.distances)
+        self.histogram.set_bars(bars)
+        self.histogram.setVisible(bool(bars))
         mean = sum(found.shares) / len(found.shares) if found.shares else None
         self.edits_note.setText(
             say("No example was made from a draft yet.")
@@ -304,7 +308,9 @@ class Page(BasePage):
             else say("On average {share} % of the words were edited.", share=f"{100 * mean:.0f}")
         )
         names = edit_type_words()
-        self.types.set_bars([(names[k], n) for k, n in sorted(found.edit_types.items())])
+        bars = [(names[k], n) for k, n in sorted(found.edit_types.items())]
+        self.types.set_bars(bars)
+        self.types.setVisible(bool(bars))
         total = sum(found.edit_types.values())
         self.types_note.setText(
             say(
