@@ -17,6 +17,7 @@ from app import theme
 from app.session import Session
 from app.windows.main import MainWindow
 from core.settings import Settings
+from tests.event_loop import spin
 
 PASSPHRASE = "correct horse battery"
 
@@ -156,3 +157,17 @@ def open_for_reading(window: MainWindow, path: Path, qtbot: QtBot) -> None:
     qtbot.waitUntil(form.open_button.isEnabled)
     form.submit()
     qtbot.waitUntil(lambda: window.session.has_workspace)
+
+
+def settle(window: MainWindow, qtbot: QtBot) -> None:
+    """Wait until all that a page asked for has come home, and what came has its room.
+
+    What comes home may ask for more; a fixed time measures a page half laid out where the machine is busy.
+    """
+    jobs = window.session.jobs
+    for _round in range(20):
+        qtbot.waitUntil(lambda: jobs.idle)
+        spin(20)
+        if jobs.idle:
+            return
+    raise AssertionError("the page never comes to rest")

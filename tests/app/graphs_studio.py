@@ -17,7 +17,7 @@ from core.graphs import verbs
 from core.graphs.model import StepGraph, load_graph
 from core.storage import Workspace
 from models.fake import FakeEmbedder, FakeGenerator
-from tests.event_loop import spin
+from tests.app.conftest import settle
 
 OpenWindow = Callable[..., MainWindow]
 STEPS = [
@@ -76,8 +76,7 @@ def studio(
         window.work.choose("graphs")
         page = window.work.page("graphs")
         qtbot.waitUntil(lambda: len(page.pane.canvas.graph_scene.cards) == 5)
-        qtbot.waitUntil(lambda: bool(page.document.routes) or page.document.places != {})
-        spin(60)
+        settle(window, qtbot)
         return window, page
 
     return open_

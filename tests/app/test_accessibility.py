@@ -25,7 +25,7 @@ from app.theme import contrast
 from app.widgets.basics import ElidedLabel
 from app.windows.main import MainWindow
 from core.settings import Settings
-from tests.event_loop import spin
+from tests.app.conftest import settle
 
 Open = Callable[..., MainWindow]
 SIZES = {"wide": (1440, 900), "narrow": (1100, 700)}
@@ -48,20 +48,6 @@ def each_page(window: MainWindow, qtbot: QtBot) -> Iterator[str]:
         window.work.show_page(entry.name)
         settle(window, qtbot)
         yield entry.name
-
-
-def settle(window: MainWindow, qtbot: QtBot) -> None:
-    """Wait until all that a page asked for has come home, and what came has its room.
-
-    What comes home may ask for more; a fixed time measures a page half laid out where the machine is busy.
-    """
-    jobs = window.session.jobs
-    for _round in range(20):
-        qtbot.waitUntil(lambda: jobs.idle)
-        spin(20)
-        if jobs.idle:
-            return
-    raise AssertionError("the page never comes to rest")
 
 
 def describe(widget: QWidget) -> str:

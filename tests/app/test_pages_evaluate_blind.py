@@ -32,9 +32,9 @@ from core.storage import Workspace
 from core.types import Person, Preference, Run
 from core.types.evaluation import PairItem, RubricTick
 from models.fake import FakeGenerator
+from tests.app.conftest import settle
 from tests.app.test_pages_evaluate import ANSWER, texts_of
 from tests.core.test_judges import ScriptedJudge, judge_all
-from tests.event_loop import spin
 
 SYSTEMS = ("Topsecret Alpha 9B", "Topsecret Beta 70B")
 MODEL = "topsecret-model"
@@ -147,7 +147,7 @@ def test_no_name_anywhere_while_one_works_blind(
         shut = window.work.show_page(name)
         qtbot.waitUntil(lambda shut=shut: shut.is_empty_shown)
         qtbot.waitUntil(lambda shut=shut: not shut._stale)
-        spin(50)
+        settle(window, qtbot)
         check(window, name)
         assert [c.text for c in shut.commands() if "Topsecret" in c.text] == []
     # A run of another system that goes on meanwhile says nothing either.

@@ -21,8 +21,8 @@ from pytestqt.qtbot import QtBot
 from app.windows.main import MainWindow
 from core.graphs import suggestions, verbs
 from core.storage import Workspace
+from tests.app.conftest import settle
 from tests.app.test_accessibility import clipped, describe, settings, shown, spoken_name
-from tests.event_loop import spin
 
 OpenWindow = Callable[..., MainWindow]
 STEPS = ["Boiling the water", "Warm the pot and find the cups", "Pour it", "Serve the tea"]
@@ -57,20 +57,20 @@ def studio(make_window: OpenWindow, tmp_path: Path, qtbot: QtBot) -> Callable[..
     return open_
 
 
-def each_tab(page: Any, qtbot: QtBot):  # type: ignore[no-untyped-def]
+def each_tab(window: MainWindow, page: Any, qtbot: QtBot):  # type: ignore[no-untyped-def]
     for number in range(page.tabs.count()):
         page.tabs.setCurrentIndex(number)
         if page.tabs.currentWidget() is page.compare:
             qtbot.waitUntil(lambda: page.compare.compared is not None)
             qtbot.waitUntil(lambda: len(page.beside.pane.canvas.graph_scene.cards) == 4)
-        spin(60)
+        settle(window, qtbot)
         yield page.tabs.tabText(number)
 
 
 def test_every_focusable_control_has_a_name(studio: Any, qtbot: QtBot) -> None:
     window, page = studio(theme="high-contrast")
     nameless = []
-    for tab in each_tab(page, qtbot):
+    for tab in each_tab(window, page, qtbot):
         for widget in shown(window):
             parent = widget.parentWidget()
             inner = isinstance(parent, QAbstractScrollArea) and parent.viewport() is widget
@@ -101,18 +101,13 @@ def test_no_text_is_clipped(studio: Any, qtbot: QtBot, scale: int, size: tuple[i
             cut.append(f"wider than the window by {right - window.width()}")
         return cut
 
-    for tab in each_tab(page, qtbot):
-        # Rows that came late are laid out in the next moment.
-        for _ in range(40):
-            if not find_cut():
-                break
-            spin(50)
+    for tab in each_tab(window, page, qtbot):
         assert not find_cut(), f"{tab}: " + "\n".join(find_cut())
 
 
 def test_tab_goes_round_and_comes_back(studio: Any, qtbot: QtBot) -> None:
     window, page = studio()
-    for tab in each_tab(page, qtbot):
+    for tab in each_tab(window, page, qtbot):
         window.work.rail.take_focus()
         start = QApplication.focusWidget()
         seen: list[QWidget] = []

@@ -21,6 +21,7 @@ from core.settings import Settings
 from core.storage import Workspace
 from core.types import Person
 from core.types.documents import PostEdit
+from tests.app.conftest import settle
 from tests.app.test_accessibility import SIZES, clipped, describe, shown, spoken_name
 from tests.app.test_pages_make_documents import FakeModels
 from tests.screenshots import fill_studio
@@ -47,31 +48,31 @@ def states(window: MainWindow, qtbot: QtBot) -> Iterator[str]:
     qtbot.waitUntil(lambda: not window.session.jobs.long_jobs)
     documents.search.search("ramipril")  # type: ignore[attr-defined]
     qtbot.waitUntil(lambda: bool(documents.search.hits))  # type: ignore[attr-defined]
-    qtbot.wait(60)
+    settle(window, qtbot)
     yield "documents"
     page = window.work.show_page("drafts")
     qtbot.waitUntil(lambda: page.panels.currentWidget() is page.choose)  # type: ignore[attr-defined]
     qtbot.waitUntil(lambda: bool(page.choose._support), timeout=20_000)  # type: ignore[attr-defined]
-    qtbot.wait(60)
+    settle(window, qtbot)
     yield "drafts, choosing"
     page.plan_new()  # type: ignore[attr-defined]
     qtbot.waitUntil(lambda: page.plan.has_documents)  # type: ignore[attr-defined]
     page.plan.queries.load("chest pain")  # type: ignore[attr-defined]
     page.plan.find_passages()  # type: ignore[attr-defined]
     qtbot.waitUntil(lambda: bool(page.plan.evidence()))  # type: ignore[attr-defined]
-    qtbot.wait(60)
+    settle(window, qtbot)
     yield "drafts, planning"
     page.open_studio(window.session.workspace.find(PostEdit)[0].id)  # type: ignore[attr-defined]
     studio = page.studio  # type: ignore[attr-defined]
     qtbot.waitUntil(lambda: bool(studio._answer.sections), timeout=20_000)
     for number in range(studio.tabs.count()):
         studio.tabs.setCurrentIndex(number)
-        qtbot.wait(60)
+        settle(window, qtbot)
         yield f"studio, {studio.tabs.tabText(number)}"
     page.close_studio()  # type: ignore[attr-defined]
     statistics = window.work.show_page("statistics")
     qtbot.waitUntil(lambda: bool(statistics.histogram.bars), timeout=20_000)  # type: ignore[attr-defined]
-    qtbot.wait(60)
+    settle(window, qtbot)
     yield "statistics"
 
 
