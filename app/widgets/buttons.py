@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QPushButton, QStyle, QStyleOptionButton, QStylePainter, QWidget
 
@@ -30,6 +30,9 @@ class Button(QPushButton):
     shortcuts, action
         Whose key to show, and to press the button with while it is visible.
     """
+
+    #: Enter is the page's while this button has the keyboard, such as to hand in after a rating.
+    passes_enter = False
 
     def __init__(
         self,
@@ -106,11 +109,22 @@ class Button(QPushButton):
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
 
+    def event(self, event: QEvent) -> bool:
+        # The page's own meaning of Enter would come first.
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and _is_enter(event)
+            and not self.passes_enter
+        ):
+            event.accept()
+            return True
+        return super().event(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter presses the button that has the keyboard, as Space does: Qt would do nothing, or press a
         dialog's default one even from its Cancel."""
-        held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not held:
+        if _is_enter(event) and not self.passes_enter:
             if not event.isAutoRepeat():
                 self.click()
             return
@@ -160,6 +174,11 @@ class Button(QPushButton):
             self.property("kind") == "choice" and self.isChecked()
         )
         return current.color("on_accent" if filled else "muted")
+
+
+def _is_enter(event: QKeyEvent) -> bool:
+    held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+    return event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not held
 
 
 class IconButton(Button):

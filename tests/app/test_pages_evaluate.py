@@ -251,6 +251,29 @@ def test_queue_fills_counts_and_opens_the_review(window: MainWindow, qtbot: QtBo
     qtbot.waitUntil(lambda: review.rating.item_id == wanted)
 
 
+def test_enter_presses_a_button_of_the_queue_and_hands_in_under_review(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    finish_run(window, qtbot)
+    workspace = window.session.workspace
+    page = window.work.show_page("queue")
+    qtbot.waitUntil(lambda: bool(page.model.ids))
+    page.filters["submitted"].setFocus()
+    qtbot.keyClick(page.filters["submitted"], Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: not page.model.ids)
+    assert window.work.current == "queue"
+    window.work.choose("review")
+    review = window.work.current_page
+    qtbot.waitUntil(lambda: bool(review.rating.item_id))
+    first = review.rating.item_id
+    for bar in review.rating.ratings.bars.values():
+        bar.rate(4)
+    qtbot.waitUntil(lambda: workspace.count(Rating) == 5)
+    review.rating.source_button.setFocus()
+    qtbot.keyClick(review.rating.source_button, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: workspace.get(ReviewItem, first).state == "submitted")
+
+
 def test_queue_without_outputs_says_what_it_is_for(window: MainWindow, qtbot: QtBot) -> None:
     page = window.work.show_page("queue")
     qtbot.waitUntil(lambda: page.is_empty_shown)

@@ -24,6 +24,7 @@ from app.pages.review.source import C, Source, V, look
 from app.session import Session
 from app.strings import format_duration, format_number, say, shorten
 from app.widgets.basics import label
+from app.widgets.buttons import Button
 from app.widgets.editors import ProseEditor, Saver
 from app.widgets.empty import EmptyState
 from app.widgets.notice import Notice
@@ -106,6 +107,9 @@ class Desk(QWidget, Generic[V, C]):
         box.addWidget(self.notice)
         box.addWidget(self.foot)
         self.readers = self.build()
+        # Whatever was pressed last, Enter hands in.
+        for button in self.findChildren(Button):
+            button.passes_enter = True
         session.shortcuts.bind(self, "review.comment", self.focus_comment)
         session.person_changed.connect(self.forget)
 

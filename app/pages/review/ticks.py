@@ -26,6 +26,7 @@ _TICKS: tuple[tuple[Tick | None, str, str], ...] = (
 class TickButton(Button):
     """One item for one side: a click or Space goes on to the next sign."""
 
+    passes_enter = True
     #: The tick changed.
     turned = Signal(object)
 
