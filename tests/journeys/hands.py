@@ -193,14 +193,18 @@ class Mouse(Hands):
         self._click(combo, combo.rect().center())
         view = combo.view()
         self.wait(view.isVisible)
-        entry = combo.model().index(_entry_of(combo, words), 0)
-        view.scrollTo(entry)
-        place = view.visualRect(entry).center()
-        QTest.mouseMove(view.viewport(), place)
-        # Right after it opened, a list takes a release for the end of the click that opened it.
-        spin(QApplication.doubleClickInterval())
-        QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
-        self.wait(lambda: words in combo.currentText() and not view.isVisible())
+
+        def pick() -> bool:
+            if view.isVisible():
+                # Right after it opened, a list takes a release for the end of the click that opened it.
+                entry = combo.model().index(_entry_of(combo, words), 0)
+                view.scrollTo(entry)
+                place = view.visualRect(entry).center()
+                QTest.mouseMove(view.viewport(), place)
+                QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+            return words in combo.currentText() and not view.isVisible()
+
+        self.wait(pick)
 
     def go(self, page: str, key: Qt.Key) -> None:
         self.wait(lambda: _front() is not None and QApplication.activeModalWidget() is None)
@@ -220,13 +224,20 @@ class Mouse(Hands):
 
     def _click(self, widget: QWidget, place: QPoint) -> None:
         window = widget.window()
-        point = widget.mapTo(window, place)
-        hit = window.childAt(point)
-        assert hit is widget or (hit is not None and widget.isAncestorOf(hit)), (
-            f"{names_of(widget)} is covered by {hit}"
-        )
+        hit: list[QWidget | None] = [None]
+
+        def lies_open() -> bool:
+            hit[0] = window.childAt(widget.mapTo(window, place))
+            return hit[0] is widget or (hit[0] is not None and widget.isAncestorOf(hit[0]))
+
+        try:
+            # A moment may pass until what just came has its place.
+            self.wait(lies_open)
+        except AssertionError as error:
+            raise AssertionError(f"{names_of(widget)} is covered by {hit[0]}") from error
         handle = window.windowHandle()
         assert handle is not None
+        point = widget.mapTo(window, place)
         QTest.mouseClick(handle, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, point)
 
 
