@@ -32,6 +32,7 @@ from models.engines import Send
 from models.gguf import GgufInfo, read_gguf
 from models.llama_many import ManyContext
 from models.llama_runtime import Aborter, fit_context, list_gpus, load_llama
+from models.llama_scores import as_choice, log_softmax, part_sizes
 from models.llama_stream import TokenStream
 from models.llama_threads import ThreadAdviser
 from models.memory import available_memory, usable_cores
@@ -242,10 +243,10 @@ class LlamaEngine:
     def _evaluate(self, tokens: Sequence[int]) -> np.ndarray:
         """Make the cache hold exactly ``tokens``; returns the logits after the last, (vocabulary,)."""
         # The last token is always evaluated anew: its logits are what is asked for. The one before it
-        # comes along: see `_part_sizes`.
+        # comes along: see `part_sizes`.
         self._trim(min(self._common(tokens), max(0, len(tokens) - 2)))
         start = self._llm.n_tokens
-        sizes = _part_sizes(len(tokens) - start, self._batch)
+        sizes = part_sizes(len(tokens) - start, self._batch)
         self._mark_whole(start + self._batch * sizes.count(self._batch))
         with self._abortable():
             for size in sizes:
@@ -264,15 +265,15 @@ class LlamaEngine:
 
     def _continuation(self, logits: np.ndarray, prefix: int, tokens: Sequence[int]) -> float:
         """Log-probability of ``tokens`` after a prefix of that many tokens, which stays in the cache."""
-        total = _log_softmax(logits)[tokens[0]]
+        total = log_softmax(logits)[tokens[0]]
         batch, start = self._llm._batch, 0
-        for size in _part_sizes(len(tokens) - 1, self._batch):
+        for size in part_sizes(len(tokens) - 1, self._batch):
             part = list(tokens[start : start + size])
             batch.set_batch(batch=part, n_past=prefix + start, logits_all=True)
             with self._abortable():
                 self._llm._ctx.decode(batch)
             for position in range(len(part)):
-                total += _log_softmax(self._logits(position))[tokens[start + position + 1]]
+                total += log_softmax(self._logits(position))[tokens[start + position + 1]]
             start += size
         return float(total)
 
@@ -403,7 +404,7 @@ class LlamaEngine:
     def _choose(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         context = self._tokens_of(arguments["messages"])
         likelihoods = self._score_continuations(context, arguments["options"])
-        return _as_choice([total for total, _ in likelihoods])
+        return as_choice([total for total, _ in likelihoods])
 
     def _choose_many(self, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The same for many questions, from one evaluation of how they all begin."""
@@ -423,7 +424,7 @@ class LlamaEngine:
         on_gpu = "on the CPU" not in self._device
         if len(prompts) > 1 and self._arguments.get("batched", on_gpu) and self._many.usable:
             totals = self._many.score(prompts, tokens, threads=self._threads)
-            return [_as_choice(logs) for logs in totals]
+            return [as_choice(logs) for logs in totals]
         return [
             self._choose({"messages": messages, "options": texts})
             for messages, texts in zip(questions, options, strict=True)
@@ -445,22 +446,6 @@ class _Aborted(Exception):
     """Evaluation was stopped by the cancellation flag."""
 
 
-def _part_sizes(count: int, most: int) -> list[int]:
-    """How many tokens to evaluate at a time: ``most``, and never one alone where there are more.
-
-    On a CPU a token's values are the same to the last bit in batches of two tokens and of two hundred, but
-    not alone, where llama.cpp sums in another order. That is rounding: with 32-bit weights and cache no
-    log-probability moves by more than 0.00001. Weights of four bits have each layer's input rounded to
-    eight, which makes of it up to 0.22 a token and 1.1 for 70 of them, as much as a cache of 32 bits
-    instead of 16 moves them (measured with the default model).
-    """
-    sizes = [most] * (count // most)
-    rest = count % most
-    if rest == 1 and sizes:
-        return [*sizes[:-1], most - 1, 2]
-    return [*sizes, rest] if rest else sizes
-
-
 def fold_system(messages: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
     """The messages without a system turn, whose text opens the first other one."""
     system = [message["content"] for message in messages if message["role"] == "system"]
@@ -470,23 +455,8 @@ def fold_system(messages: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
     return others
 
 
-def _as_choice(logs: Sequence[float]) -> dict[str, Any]:
-    """Options' log-probabilities as their shares of each other, and of all probability."""
-    values = np.array(logs)
-    weights = np.exp(values - values.max())
-    return {
-        "probabilities": (weights / weights.sum()).tolist(),
-        "mass": float(min(1.0, np.exp(values).sum())),
-    }
-
-
 def _room() -> int | None:
     """Bytes free for a model: the machine's memory or the GPUs', whichever is more."""
     memory = available_memory()
     video = sum(gpu.free for gpu in list_gpus())
     return max(memory, video) if memory is not None else None
-
-
-def _log_softmax(logits: np.ndarray) -> np.ndarray:
-    shifted = logits - logits.max()
-    return np.asarray(shifted - np.log(np.exp(shifted).sum()))

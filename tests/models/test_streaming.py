@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.llama import fold_system
+from models.llama_scores import part_sizes
 from models.llama_stream import TokenStream
 from models.llama_threads import ThreadAdviser
 from models.native_cancel import NativeCancellation
@@ -137,3 +138,20 @@ def test_threads_come_back_when_the_machine_is_quiet_again(
     assert [adviser.advise(own) for _ in range(40)][-1] == 2
     monkeypatch.setattr("models.llama_threads._LOAD", tmp_path / "none")
     assert ThreadAdviser(2, 2).advise(2) == 2
+
+
+@pytest.mark.parametrize(
+    ("count", "sizes"),
+    [
+        (0, []),
+        (1, [1]),
+        (2, [2]),
+        (8, [8]),
+        (9, [7, 2]),
+        (10, [8, 2]),
+        (17, [8, 7, 2]),
+        (16, [8, 8]),
+    ],
+)
+def test_no_token_is_alone_in_a_batch_that_has_company(count: int, sizes: list[int]) -> None:
+    assert part_sizes(count, 8) == sizes
