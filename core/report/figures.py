@@ -119,7 +119,7 @@ def _ticks(low: float, high: float) -> list[float]:
     return [round(n * step, 10) for n in range(first, floor(high / step + 1e-9) + 1)]
 
 
-def _cut(text: str, length: int = 36) -> str:
+def _cut(text: str, length: int = 32) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QSize, Qt, QThread, QUrl
 from PySide6.QtGui import (
     QColor,
+    QFont,
     QGuiApplication,
     QImage,
     QPageLayout,
@@ -21,12 +22,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtSvg import QSvgRenderer
 
+from app.pages.results.pagination import print_pages
 from app.theme import load_fonts
 from app.widgets.basics import is_right_to_left
 from core.settings import write_atomically
 
-# Qt adds a margin of two centimetres of its own.
-_MARGIN = 0.0
 _RESOLUTION = 144
 _FIGURE = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
 #: Room between the margins of a page, in the page's own pixels, and dots a pixel of a figure.
@@ -47,14 +47,18 @@ def pdf_bytes(html: str, title: str = "Report") -> bytes:
     writer.setCreator("Rifugio")
     writer.setResolution(_RESOLUTION)
     writer.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
-    writer.setPageMargins(
-        QMarginsF(_MARGIN, _MARGIN, _MARGIN, _MARGIN), QPageLayout.Unit.Millimeter
-    )
+    # The text brings its own margins.
+    writer.setPageMargins(QMarginsF(0, 0, 0, 0), QPageLayout.Unit.Millimeter)
     document = QTextDocument()
     document.setDocumentMargin(0)
+    font = document.defaultFont()
+    # Inter draws a sign beside a capital or a figure higher, with a glyph that the file does not name:
+    # '(Q4)' would be copied as '&Q4*'.
+    font.setFeature(QFont.Tag("calt"), 0)
+    document.setDefaultFont(font)
     document.setHtml(_place_figures(document, html))
     _turn_paragraphs(document)
-    document.print_(writer)
+    print_pages(document, writer)
     buffer.close()
     return bytes(data.data())
 
