@@ -120,7 +120,9 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def _cut(text: str, length: int = 32) -> str:
-    return text if len(text) <= length else text[: length - 1] + "…"
+    """A name that has room: names of systems that are one model often differ at their ends."""
+    half = (length - 1) // 2
+    return text if len(text) <= length else f"{text[:half].rstrip()}…{text[-half:].lstrip()}"
 
 
 def _jitter(place: int) -> float:
