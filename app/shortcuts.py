@@ -13,6 +13,7 @@ import shiboken6
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QAbstractSpinBox,
     QApplication,
     QComboBox,
@@ -304,4 +305,15 @@ class _Binding(QObject):
 
     @Slot()
     def _fire(self) -> None:
-        self._slot()
+        focused = QApplication.focusWidget()
+        # A button says by `passes_enter` whose Enter is while it has the keyboard.
+        wants_enter = not getattr(focused, "passes_enter", True)
+        if isinstance(focused, QAbstractButton) and wants_enter and self._by_enter():
+            focused.click()
+        else:
+            self._slot()
+
+    def _by_enter(self) -> bool:
+        """Whether the key just pressed is Enter alone."""
+        shortcut = self.sender()
+        return isinstance(shortcut, QShortcut) and shortcut.key() == QKeySequence(Qt.Key.Key_Return)

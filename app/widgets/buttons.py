@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QPushButton, QStyle, QStyleOptionButton, QStylePainter, QWidget
 
@@ -31,7 +31,8 @@ class Button(QPushButton):
         Whose key to show, and to press the button with while it is visible.
     """
 
-    #: Enter is the page's while this button has the keyboard, such as to hand in after a rating.
+    #: Enter is the page's while this button has the keyboard, such as to hand in after a rating; where it
+    #: is not, `Shortcuts` presses the button instead.
     passes_enter = False
 
     def __init__(
@@ -108,18 +109,6 @@ class Button(QPushButton):
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
-
-    def event(self, event: QEvent) -> bool:
-        # The page's own meaning of Enter would come first.
-        if (
-            event.type() == QEvent.Type.ShortcutOverride
-            and isinstance(event, QKeyEvent)
-            and _is_enter(event)
-            and not self.passes_enter
-        ):
-            event.accept()
-            return True
-        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter presses the button that has the keyboard, as Space does: Qt would do nothing, or press a
