@@ -104,6 +104,7 @@ def test_by_mouse(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.keyClicks(dialog.task, "draw blood")
     click(dialog.make_button)
     qtbot.waitUntil(lambda: page.document.graph is not None)
+    qtbot.waitUntil(lambda: QApplication.activeModalWidget() is None)
     canvas = page.pane.canvas
     scene = canvas.graph_scene
 
@@ -180,6 +181,8 @@ def test_by_keyboard_alone(window: MainWindow, qtbot: QtBot) -> None:
     write("draw blood")
     press(Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: page.document.graph is not None)
+    # The graph may be there a moment before the dialog is gone, which keeps the keys until then.
+    qtbot.waitUntil(lambda: QApplication.activeModalWidget() is None)
     # A desktop gives the keyboard back to the window; the offscreen platform has to be told.
     window.activateWindow()
     qtbot.waitUntil(lambda: QApplication.activeWindow() is window)
@@ -199,6 +202,8 @@ def test_by_keyboard_alone(window: MainWindow, qtbot: QtBot) -> None:
         press(Qt.Key.Key_Return)
         qtbot.waitUntil(lambda number=number: len(graph_of(window).steps) == number)
     qtbot.waitUntil(lambda: shown(window, page))
+    # What was added last is chosen when it is told to be there, which would take one back from elsewhere.
+    qtbot.waitUntil(lambda: page.document.current == graph_of(window).steps[-1].id)
     press(Qt.Key.Key_Up)
     assert page.outline.view.hasFocus()
     view = page.outline.view
