@@ -38,7 +38,8 @@ def add_rubric(
 
 
 def edit_rubric(tx: Transaction, /, rubric_id: str, **fields: Any) -> Rubric:
-    """Change a rubric's title or notes."""
+    """Change a rubric's title or notes; a locked one has to be reopened first."""
+    _refuse_locked(tx, rubric_id)
     if "title" in fields and not str(fields["title"]).strip():
         raise UsageError("A rubric needs a title.", remedy="Name what it is for.")
     return tx.update(Rubric, rubric_id, **fields)

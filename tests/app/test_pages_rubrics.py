@@ -17,14 +17,16 @@ from app.pages.rubrics.dialogs import (
     MergeDialog,
     NewRubricDialog,
     PasteDialog,
+    RenameRubricDialog,
     SplitDialog,
 )
 from app.pages.rubrics.item_list import ItemModel
 from app.pages.rubrics.page import Page
 from app.windows.main import MainWindow
+from core.errors import ConflictError
 from core.people import add_person
 from core.rubrics.suggestions import keep_suggestions
-from core.rubrics.verbs import rubric_items, tags_of
+from core.rubrics.verbs import edit_rubric, rubric_items, tags_of
 from core.rubrics.versions import rubric_versions
 from core.storage import Workspace
 from core.types import Rubric, RubricItem
@@ -397,3 +399,25 @@ def test_a_rubric_without_a_task_says_what_is_missing(
     dialog.template.setCurrentIndex(1)
     assert dialog.notice.isHidden() and dialog.make.isEnabled()
     dialog.reject()
+
+
+def test_a_rubric_is_renamed_and_a_locked_one_is_not(open_window: OpenWindow, qtbot: QtBot) -> None:
+    window = open_window()
+    page = open_page(window, qtbot)
+    workspace = window.session.workspace
+    page.panel.rename_button.click()
+    dialog = QApplication.activeModalWidget()
+    assert isinstance(dialog, RenameRubricDialog)
+    qtbot.keyClicks(dialog.name, "For visits")
+    dialog.make.click()
+    qtbot.waitUntil(lambda: workspace.find(Rubric)[0].title == "For visits")
+    qtbot.waitUntil(lambda: page.panel.title_label.accessibleName() == "For visits")
+    qtbot.waitUntil(lambda: QApplication.activeModalWidget() is None)
+    window.undoing.undo()
+    qtbot.waitUntil(lambda: workspace.find(Rubric)[0].title != "For visits")
+    rubric = workspace.find(Rubric)[0]
+    workspace.transact_job("Lock", "", lambda tx: tx.update(Rubric, rubric.id, state="locked"))
+    qtbot.waitUntil(lambda: page.studio is not None and page.studio.locked)
+    assert not page.panel.rename_button.isEnabled()
+    with pytest.raises(ConflictError, match="locked"):
+        workspace.transact_job("Rename", "", edit_rubric, rubric.id, title="Other")

@@ -21,9 +21,15 @@ from core.errors import KnownError
 from core.rubrics.drafts import ItemDraft, parse_pasted, split_suggestion
 from core.rubrics.imports import RubricFile, add_rubric_file, read_rubric_files
 from core.rubrics.templates import rubric_template, rubric_templates, use_template
-from core.rubrics.verbs import add_rubric, add_rubric_items, merge_rubric_items, split_rubric_item
+from core.rubrics.verbs import (
+    add_rubric,
+    add_rubric_items,
+    edit_rubric,
+    merge_rubric_items,
+    split_rubric_item,
+)
 from core.storage.workspace import Workspace
-from core.types import RubricItem, Task
+from core.types import Rubric, RubricItem, Task
 
 
 class NewRubricDialog(Dialog):
@@ -106,6 +112,41 @@ class NewRubricDialog(Dialog):
         done = self._done
         self.accept()
         done(outcome.value.id)
+
+
+class RenameRubricDialog(Dialog):
+    """Another title for a rubric, and what is worth knowing of it."""
+
+    def __init__(self, parent: QWidget, rubric: Rubric) -> None:
+        super().__init__(say("Rename the rubric"), parent)
+        self._rubric = rubric
+        form = Form()
+        self.name = LineEditor(say("Title"), placeholder=say("What it is for"))
+        self.name.load(rubric.title)
+        form.add(say("Title"), self.name)
+        self.notes = ProseEditor(say("Notes"), lines=3)
+        self.notes.load(rubric.notes)
+        form.add(say("Notes"), self.notes)
+        self.body.addLayout(form)
+        self.add_cancel()
+        self.make = self.add_button(say("Rename"), self._rename, "primary")
+        self.name.edited.connect(self._look)
+        self.name.selectAll()
+
+    @Slot()
+    def _look(self) -> None:
+        self.make.setEnabled(bool(self.name.text().strip()))
+
+    @Slot()
+    def _rename(self) -> None:
+        run_verb(
+            self,
+            say("Rename rubric"),
+            edit_rubric,
+            self._rubric.id,
+            title=self.name.text().strip(),
+            notes=self.notes.text,
+        ).success(lambda _outcome: self.accept())
 
 
 class ImportRubricDialog(Dialog):

@@ -9,7 +9,12 @@ from PySide6.QtWidgets import QWidget
 
 from app import theme
 from app.operations import run_verb
-from app.pages.rubrics.dialogs import MergeDialog, PasteDialog, SplitDialog
+from app.pages.rubrics.dialogs import (
+    MergeDialog,
+    PasteDialog,
+    RenameRubricDialog,
+    SplitDialog,
+)
 from app.pages.rubrics.item_list import ItemList, ItemModel
 from app.pages.rubrics.studio import Studio
 from app.session import Session
@@ -98,6 +103,9 @@ class ItemsPanel(Card):
                 spacing=theme.XS,
             )
         )
+        self.rename_button = IconButton("edit", say("Rename the rubric"))
+        self.rename_button.clicked.connect(self.rename)
+        self.header.addWidget(self.rename_button)
 
     def load(self, studio: Studio | None) -> None:
         """Show a rubric's items with what the linter and commenters say on them."""
@@ -115,7 +123,7 @@ class ItemsPanel(Card):
         self.set_title(studio.rubric.title if studio else say("Items"), note)
         locked = studio is None or studio.locked
         self.model.load(items, studio.findings if studio else {}, comments, locked=locked)
-        for button in (*self.buttons, *self.starters):
+        for button in (*self.buttons, *self.starters, self.rename_button):
             button.setEnabled(not locked)
         self.none.setVisible(studio is not None and not items)
         if self._wanted and self.list.select_id(self._wanted):
@@ -160,6 +168,12 @@ class ItemsPanel(Card):
             run_verb(self, words, _add_after, rubric_id, self.list.current_id, words).success(
                 self._on_added
             )
+
+    @Slot()
+    def rename(self) -> None:
+        """Give the rubric another title."""
+        if self.can_edit() and self._studio is not None:
+            RenameRubricDialog(self, self._studio.rubric).open()
 
     @Slot()
     def move_up(self) -> None:

@@ -180,6 +180,7 @@ class Page(BasePage):
                 (say("Let a model suggest items"), self.suggest, ""),
                 (say("Tag the item's skills"), self.tag_skills, "rubrics.skills"),
                 (say("Let a model tag all items' skills"), self.tag_with_model, ""),
+                (say("Rename the rubric"), self.panel.rename, ""),
                 (say("Delete the rubric"), self.delete_rubric, ""),
             )
         ]
