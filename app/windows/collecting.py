@@ -1,9 +1,11 @@
-"""Looking for garbage while nobody waits.
+"""Looking for garbage on the window's thread, and while nobody waits.
 
-A full collection visits every object Python keeps: some hundred thousand with the window open, 50 to 60
-milliseconds in which no key is answered, whichever thread began it. Left to itself Python begins one in
-the middle of typing. Here one begins when keyboard and mouse rest, and passes over what an earlier one
-saw, nearly all of it modules: a tenth of the time. All of it is looked at once nobody has touched
+Left to itself Python begins a collection on whichever thread makes an object next. Two things speak against
+that here. What Qt made must be taken apart on the thread it lives on: a collection that a thread of the pool
+begins may end the process. And a full collection visits every object Python keeps, some hundred thousand
+with the window open: 50 to 60 milliseconds in which no key is answered. So none begins by itself. While
+somebody works only young objects are looked at, and only when there are many; when keyboard and mouse rest,
+those that came since the last look, since nearly all others are modules; and all once nobody has touched
 anything for a minute, and when a workspace is left.
 """
 
@@ -16,22 +18,20 @@ from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
 from app.windows.idle import IdleWatch
 
-#: No full collection begins by itself with this threshold; those of young objects go on.
-_NEVER = 1_000_000_000
-_LOOK_EVERY_SECONDS = 5
+_LOOK_EVERY_SECONDS = 2
 _PAUSE_SECONDS, _AWAY_SECONDS = 2.0, 60.0
-#: Collections of young objects after which Python would look at all, and after which it is done in any case.
-_DUE, _OVERDUE = 10, 2_000
+#: New objects from which a look is worth while in a pause, and from which it is taken in any case: some
+#: five milliseconds.
+_DUE, _MANY = 1_000, 50_000
 
 
 class QuietCollector(QObject):
-    """Collects when keyboard and mouse rest; `stop` gives the work back to Python."""
+    """Collects on the thread it lives on; `stop` gives the work back to Python."""
 
     def __init__(self, idle: IdleWatch, parent: QObject) -> None:
         super().__init__(parent)
         self._idle = idle
-        self._thresholds = gc.get_threshold()
-        gc.set_threshold(*self._thresholds[:2], _NEVER)
+        gc.disable()
         gc.freeze()
         #: When somebody had last touched something at the last look at everything.
         self._seen = -1.0
@@ -49,10 +49,10 @@ class QuietCollector(QObject):
         if rest >= _AWAY_SECONDS and self._seen != touched:
             self._seen = touched
             self.collect()
-            return
-        young = gc.get_count()[2]
-        if young >= _OVERDUE or (rest >= _PAUSE_SECONDS and young >= _DUE):
+        elif rest >= _PAUSE_SECONDS and (gc.get_count()[0] >= _DUE or any(gc.get_count()[1:])):
             self._collect_new()
+        elif gc.get_count()[0] >= _MANY:
+            gc.collect(0)
 
     @Slot()
     def collect(self) -> None:
@@ -69,7 +69,7 @@ class QuietCollector(QObject):
         """Leave collecting to Python again."""
         self._timer.stop()
         gc.unfreeze()
-        gc.set_threshold(*self._thresholds)
+        gc.enable()
 
     @staticmethod
     def _collect_new() -> None:

@@ -44,7 +44,7 @@ def active_timers() -> list[QTimer]:
 
 @pytest.fixture(autouse=True)
 def no_leaked_widgets_or_timers(
-    qapp: QApplication, own_home: Path, request: pytest.FixtureRequest
+    qapp: QApplication, own_home: Path, collecting_here: None, request: pytest.FixtureRequest
 ) -> Iterator[None]:
     """Fail a test that leaves a window or a ticking timer."""
     theme.apply_theme(qapp, "light", 100)
