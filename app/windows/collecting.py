@@ -3,10 +3,10 @@
 Left to itself Python begins a collection on whichever thread makes an object next. Two things speak against
 that here. What Qt made must be taken apart on the thread it lives on: a collection that a thread of the pool
 begins may end the process. And a full collection visits every object Python keeps, some hundred thousand
-with the window open: 50 to 60 milliseconds in which no key is answered. So none begins by itself. While
-somebody works only young objects are looked at, and only when there are many; when keyboard and mouse rest,
-those that came since the last look, since nearly all others are modules; and all once nobody has touched
-anything for a minute, and when a workspace is left.
+with the window open: 50 to 60 milliseconds in which no key is answered. So none begins by itself. When
+keyboard and mouse rest, what came since the last look is looked at; where that is much, as after an import
+of modules, it is put aside. All is looked at once nobody has touched anything for a minute, and when a
+workspace is left.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from app.windows.idle import IdleWatch
 
 _LOOK_EVERY_SECONDS = 2
 _PAUSE_SECONDS, _AWAY_SECONDS = 2.0, 60.0
-#: New objects from which a look is worth while in a pause, and from which it is taken in any case: some
-#: five milliseconds.
-_DUE, _MANY = 1_000, 50_000
+#: New objects from which a look is worth while, and from which it would take more than some milliseconds.
+_DUE, _MANY = 1_000, 20_000
 
 
 class QuietCollector(QObject):
@@ -45,14 +44,14 @@ class QuietCollector(QObject):
     def look(self) -> None:
         """Collect if it is due and disturbs nobody."""
         touched = self._idle.touched
-        rest = time.monotonic() - touched
+        rest, new = time.monotonic() - touched, gc.get_count()[0]
         if rest >= _AWAY_SECONDS and self._seen != touched:
             self._seen = touched
             self.collect()
-        elif rest >= _PAUSE_SECONDS and (gc.get_count()[0] >= _DUE or any(gc.get_count()[1:])):
+        elif new >= _MANY:
+            gc.freeze()
+        elif rest >= _PAUSE_SECONDS and new >= _DUE:
             self._collect_new()
-        elif gc.get_count()[0] >= _MANY:
-            gc.collect(0)
 
     @Slot()
     def collect(self) -> None:

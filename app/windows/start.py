@@ -7,6 +7,9 @@ import os
 import sys
 from pathlib import Path
 
+#: Milliseconds.
+_AFTER_SHOWING = 100
+
 
 def run_window(argv: list[str]) -> int:
     """Show the window and stay in it until it is closed.
@@ -21,7 +24,7 @@ def run_window(argv: list[str]) -> int:
     int
         The exit code.
     """
-    from PySide6.QtCore import QLocale
+    from PySide6.QtCore import QLocale, QTimer
     from PySide6.QtWidgets import QApplication
 
     from app import errors, theme
@@ -45,8 +48,13 @@ def run_window(argv: list[str]) -> int:
     window.show()
     collector = QuietCollector(window.idle, window)
     session.workspace_changed.connect(collector.collect_soon)
-    # Opening a workspace needs the storage, whose import takes longer than all of the above.
-    session.jobs.run(None, importlib.import_module, "core.storage.undo")
+    # Opening a workspace needs the storage, whose import takes longer than all of the above: once the window
+    # is there, so that it does not wait for it.
+    QTimer.singleShot(
+        _AFTER_SHOWING,
+        session,
+        lambda: session.jobs.run(None, importlib.import_module, "core.storage.undo"),
+    )
     if "--demo" in argv:
         window.welcome.open_demo()
     elif argv:

@@ -51,10 +51,17 @@ def test_nothing_is_collected_while_somebody_types(collector: QuietCollector) ->
     assert len(kept) == 5_000
 
 
-def test_many_new_objects_are_looked_at_even_then(collector: QuietCollector) -> None:
+def test_many_new_objects_are_put_aside_and_looked_at_when_nobody_is_there(
+    collector: QuietCollector,
+) -> None:
     Ring()
     kept = [[] for _ in range(60_000)]  # type: ignore[var-annotated]
     collector._idle.touch()
+    collector._idle.touched -= 3
+    collector.look()
+    assert Ring.left == 1
+    assert gc.get_count()[0] < 60_000
+    collector._idle.touched -= 60
     collector.look()
     assert Ring.left == 0
     assert len(kept) == 60_000
@@ -78,6 +85,7 @@ def test_no_other_thread_collects(collector: QuietCollector) -> None:
         assert not where
         assert Ring.left == 200_000
         collector._idle.touch()
+        collector._idle.touched -= 60
         collector.look()
     finally:
         gc.callbacks.remove(note)
