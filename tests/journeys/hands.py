@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
     QComboBox,
+    QLabel,
     QScrollArea,
     QTabBar,
     QWidget,
@@ -94,7 +95,7 @@ class Hands:
             where = type(focus).__name__, names_of(focus) if focus is not None else set()
             raise AssertionError(
                 f"waited in vain; keyboard at {where}, window {QGuiApplication.focusWindow()}, "
-                f"front {_bring_to_front()}, dialog {QApplication.activeModalWidget()}"
+                f"front {_bring_to_front()}, dialog {_words_of(QApplication.activeModalWidget())}"
             ) from error
 
     def find(self, name: str) -> QWidget:
@@ -285,6 +286,12 @@ def _entry_of(combo: QComboBox, words: str) -> int:
     found = [place for place in range(combo.count()) if words in combo.itemText(place)]
     assert found, f"no entry '{words}' among {[combo.itemText(n) for n in range(combo.count())]}"
     return found[0]
+
+
+def _words_of(dialog: QWidget | None) -> list[str]:
+    """What a dialog says."""
+    labels = dialog.findChildren(QLabel) if dialog is not None else []
+    return [label.text() for label in labels if label.text()]
 
 
 def _front() -> QWidget | None:
