@@ -96,7 +96,10 @@ def test_from_welcome_to_results_and_back(
     hands.wait(lambda: workspace.count(System) == 1)
     hands.fill("At most", "2")
     hands.press("Start")
-    hands.wait(lambda: len(workspace.find(Output, "state = 'done'")) == 2, _PATIENCE)
+    hands.wait(lambda: workspace.count(Output) > 0)
+    assert workspace.count(Output) == 2
+    hands.wait(lambda: not workspace.count(Output, "state = 'pending'"), _PATIENCE)
+    assert [(output.state, output.error) for output in workspace.find(Output)] == [("done", "")] * 2
     hands.wait(lambda: not session.jobs.long_jobs, _PATIENCE)
 
     # Both rated by keys: five numbers, Enter, and the next stands there.
