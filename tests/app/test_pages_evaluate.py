@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.pages.review.items import pick_item
@@ -176,6 +177,36 @@ def test_system_dialog_makes_a_system(
         "seed": 0,
     }
     assert made[0].model_sha256 == "1" * 64
+
+
+def test_a_late_list_of_models_takes_the_keyboard_from_nobody(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    entry = CatalogEntry(
+        id="tiny", name="Tiny", role="generator", format="gguf", folder=tmp_path, sha256="1" * 64
+    )
+    come = threading.Event()
+
+    def list_late() -> list[CatalogEntry]:
+        come.wait()
+        return [entry]
+
+    monkeypatch.setattr(dialogs, "list_models", list_late)
+    dialog = SystemDialog(window.work.show_page("runs"), lambda _system: None)
+    try:
+        with qtbot.waitActive(dialog):
+            dialog.open()
+        qtbot.waitUntil(dialog.name.hasFocus)
+        dialog.max_tokens.setFocus()
+        dialog.max_tokens.selectAll()
+        qtbot.keyClicks(dialog.max_tokens, "4")
+    finally:
+        come.set()
+    qtbot.waitUntil(dialog.add_system_button.isEnabled)
+    assert dialog.max_tokens.hasFocus()
+    qtbot.keyClicks(QApplication.focusWidget(), "0")
+    assert dialog.max_tokens.value() == 40
+    dialog.close()
 
 
 def test_text_streams_stops_and_resumes(

@@ -86,6 +86,8 @@ class SystemDialog(Dialog):
         self.add_cancel()
         self.add_system_button = self.add_button(say("Add system"), self._accept, "primary")
         self.add_system_button.setEnabled(False)
+        # At once: when the models are there, somebody may be typing elsewhere.
+        self.name.setFocus()
         run_query(self, list_models).success(self._fill)
 
     def _fill(self, entries: list[CatalogEntry]) -> None:
@@ -95,8 +97,8 @@ class SystemDialog(Dialog):
         self.add_system_button.setEnabled(bool(usable))
         if usable:
             self._suggest_name()
-            self.name.setFocus()
-            self.name.selectAll()
+            if self.name.hasFocus():
+                self.name.selectAll()
         else:
             self._warn(
                 say("No model of this machine writes text yet. Import one on the Models page.")
@@ -203,7 +205,7 @@ class RunDialog(Dialog):
             self.system.setCurrentIndex(0)
         self.task.fill([(say("All tasks"), ""), *choices["tasks"]], "")
         self.split.fill([(say("All splits"), ""), *choices["splits"]], "")
-        if not choices["systems"]:
+        if not choices["systems"] and self.focusWidget() in (None, self.system):
             self.new_system.setFocus()
         self._count()
 
