@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
     QFormLayout,
+    QHBoxLayout,
     QLabel,
     QLineEdit,
     QProgressBar,
@@ -29,7 +30,7 @@ from PySide6.QtWidgets import (
 
 from app import icons, theme
 from app.strings import say
-from app.widgets.basics import Label, label
+from app.widgets.basics import Label, label, row
 
 _SEARCH_MILLISECONDS = 180
 #: Characters that a combo box with little room keeps, and pixels its text keeps from the arrow.
@@ -163,6 +164,15 @@ class _WheelGuard(QObject):
             event.ignore()
             return True
         return False
+
+
+def captioned(words: str, field: QWidget) -> QHBoxLayout:
+    """A field at the right of words on it, which take the room and wrap."""
+    caption = label(words, wrap=True)
+    caption.setBuddy(field)
+    line = row(caption, field)
+    line.setStretch(0, 1)
+    return line
 
 
 def spin_box(name: str, low: int, high: int, value: int, *, suffix: str = "") -> QSpinBox:

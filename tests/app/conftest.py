@@ -6,6 +6,7 @@ import gc
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import shiboken6
@@ -17,6 +18,7 @@ from app import theme
 from app.session import Session
 from app.windows.main import MainWindow
 from core.settings import Settings
+from core.storage import Workspace
 from tests.event_loop import spin
 
 PASSPHRASE = "correct horse battery"
@@ -138,6 +140,18 @@ def open_window(
         return window
 
     return make
+
+
+def open_empty(
+    make_window: Callable[..., MainWindow], qtbot: QtBot, folder: Path, **options: Any
+) -> MainWindow:
+    """A window on a workspace in which nothing is yet; ``options`` are those of `make_window`."""
+    path = folder / "empty.rifugio"
+    Workspace.create(path, None).close()
+    window = make_window(**options)
+    window.open_path(path)
+    qtbot.waitUntil(lambda: window.session.has_workspace)
+    return window
 
 
 def find_dialog(kind: type[QWidget]) -> QWidget | None:

@@ -15,7 +15,7 @@ from app.pages.examples.new_dialog import NewExampleDialog
 from app.windows.main import MainWindow
 from core.storage import Workspace
 from core.types import Example, Rubric, Task, TaskValidation
-from tests.app.conftest import find_dialog
+from tests.app.conftest import find_dialog, open_empty
 
 OpenWindow = Callable[..., MainWindow]
 
@@ -188,11 +188,7 @@ def test_a_rubric_shows_its_items(open_window: OpenWindow, qtbot: QtBot) -> None
 def test_an_empty_page_offers_the_first_step(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, name: str
 ) -> None:
-    path = tmp_path / "empty.rifugio"
-    Workspace.create(path, None).close()
-    window = make_window()
-    window.open_path(path)
-    qtbot.waitUntil(lambda: window.session.has_workspace)
+    window = open_empty(make_window, qtbot, tmp_path)
     page = show(window, name, qtbot)
     qtbot.waitUntil(lambda: page.is_empty_shown)
     steps = [button.text() for button in page._empty.buttons]

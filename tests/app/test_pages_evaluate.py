@@ -147,12 +147,17 @@ def test_empty_runs_page_offers_the_first_step(window: MainWindow, qtbot: QtBot)
     qtbot.waitUntil(lambda: page.detail.counts_label.text() == "1 of 1 written · 1 scored")
 
 
+def tiny_model(folder: Path) -> CatalogEntry:
+    """A model that writes, as the catalogue has it."""
+    return CatalogEntry(
+        id="tiny", name="Tiny", role="generator", format="gguf", folder=folder, sha256="1" * 64
+    )
+
+
 def test_system_dialog_makes_a_system(
     window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    entry = CatalogEntry(
-        id="tiny", name="Tiny", role="generator", format="gguf", folder=tmp_path, sha256="1" * 64
-    )
+    entry = tiny_model(tmp_path)
     monkeypatch.setattr(dialogs, "list_models", lambda: [entry])
     page = window.work.show_page("runs")
     made: list[System] = []
@@ -182,9 +187,7 @@ def test_system_dialog_makes_a_system(
 def test_a_late_list_of_models_takes_the_keyboard_from_nobody(
     window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    entry = CatalogEntry(
-        id="tiny", name="Tiny", role="generator", format="gguf", folder=tmp_path, sha256="1" * 64
-    )
+    entry = tiny_model(tmp_path)
     come = threading.Event()
 
     def list_late() -> list[CatalogEntry]:

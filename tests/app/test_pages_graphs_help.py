@@ -22,7 +22,7 @@ from core.graphs.model import load_graph
 from core.people import add_person
 from core.storage import Workspace
 from core.types.graphs import GraphMatch, GraphScore, GraphStep, TaskGraph
-from tests.app.conftest import find_dialog, open_for_reading
+from tests.app.conftest import find_dialog, open_empty, open_for_reading
 from tests.app.graphs_studio import (
     EDGES,
     STEPS,
@@ -322,11 +322,7 @@ def test_the_table_of_methods_fills(studio: Any, qtbot: QtBot) -> None:
 def test_an_empty_workspace_offers_the_samples(
     make_window: OpenWindow, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    path = tmp_path / "E.rifugio"
-    Workspace.create(path, None).close()
-    window = make_window(make_models=FakeModels)
-    window.open_path(path)
-    qtbot.waitUntil(lambda: window.session.has_workspace)
+    window = open_empty(make_window, qtbot, tmp_path, make_models=FakeModels)
     window.work.choose("graphs")
     page = window.work.page("graphs")
     qtbot.waitUntil(lambda: page.is_empty_shown)

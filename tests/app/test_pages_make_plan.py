@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.pages.drafts.page import Page
 from app.windows.main import MainWindow
 from core.documents.library import import_documents
-from core.storage import Workspace
+from tests.app.conftest import open_empty
 from tests.app.test_pages_make_documents import FakeModels
 from tests.factories import make_task
 
@@ -21,11 +21,7 @@ Make = Callable[..., MainWindow]
 def test_what_is_missing_is_said_and_led_to(
     make_window: Make, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    path = tmp_path / "new.rifugio"
-    Workspace.create(path, None).close()
-    window = make_window(make_models=FakeModels)
-    window.open_path(path)
-    qtbot.waitUntil(lambda: window.session.has_workspace)
+    window = open_empty(make_window, qtbot, tmp_path, make_models=FakeModels)
     page = window.work.show_page("drafts")
     assert isinstance(page, Page)
     page.plan_new()

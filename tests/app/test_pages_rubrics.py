@@ -28,11 +28,10 @@ from core.people import add_person
 from core.rubrics.suggestions import keep_suggestions
 from core.rubrics.verbs import edit_rubric, rubric_items, tags_of
 from core.rubrics.versions import rubric_versions
-from core.storage import Workspace
 from core.types import Rubric, RubricItem
 from core.types.rubrics import RubricComment, RubricSuggestion
 from models.fake import FakeEmbedder, FakeGenerator
-from tests.app.conftest import find_dialog
+from tests.app.conftest import find_dialog, open_empty
 
 OpenWindow = Callable[..., MainWindow]
 
@@ -376,11 +375,7 @@ def test_the_keyboard_is_kept_when_the_first_rubric_is_made(
 def test_a_rubric_without_a_task_says_what_is_missing(
     make_window: OpenWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    path = tmp_path / "empty.rifugio"
-    Workspace.create(path, None).close()
-    window = make_window()
-    window.open_path(path)
-    qtbot.waitUntil(lambda: window.session.has_workspace)
+    window = open_empty(make_window, qtbot, tmp_path)
     window.work.choose("rubrics")
     page = window.work.page("rubrics")
     assert isinstance(page, Page)

@@ -30,7 +30,7 @@ from core.storage import Workspace
 from core.types import Example, Rubric, RubricItem, Run, Score
 from core.types.rubrics import Checklist, Judgement, TrustSample, Verdict
 from models.fake import FakeEntailment, FakeGenerator
-from tests.app.conftest import find_dialog
+from tests.app.conftest import find_dialog, open_empty
 
 OpenWindow = Callable[..., MainWindow]
 OUTPUT = "# Subjective\n\nThe pain began on Saturday. He takes ramipril 10 mg.\n\n# Plan\n\nReturn soon 😀."
@@ -314,11 +314,7 @@ def test_blind_means_no_names(window: MainWindow, qtbot: QtBot) -> None:
 def test_without_a_rubric_the_page_says_where_to_begin(
     make_window: OpenWindow, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    path = tmp_path / "empty.rifugio"
-    Workspace.create(path, None).close()
-    window = make_window()
-    window.open_path(path)
-    qtbot.waitUntil(lambda: window.session.has_workspace)
+    window = open_empty(make_window, qtbot, tmp_path)
     window.work.choose("checklists")
     page = window.work.page("checklists")
     qtbot.waitUntil(lambda: page.is_empty_shown)

@@ -18,7 +18,7 @@ from app.strings import count_of, say, shorten
 from app.widgets.basics import Card, Scroller, label, row
 from app.widgets.buttons import Button
 from app.widgets.editors import ProseEditor
-from app.widgets.inputs import ComboBox, spin_box, text_field
+from app.widgets.inputs import ComboBox, captioned, spin_box, text_field
 from app.widgets.reader import Reader
 from core.changes import Outcome
 from core.documents.text import flow_lines
@@ -146,11 +146,7 @@ class PlanPanel(QWidget):
             (say("Longest, in tokens (about three quarters of a word each)"), self.length),
             (say("Seed (the same gives the same drafts)"), self.seed),
         ):
-            caption = label(words, wrap=True)
-            caption.setBuddy(box)
-            line = row(caption, box)
-            line.setStretch(0, 1)
-            card.add(line)
+            card.add(captioned(words, box))
         self.box.addWidget(card)
 
     def _build_foot(self, outer: QVBoxLayout) -> None:

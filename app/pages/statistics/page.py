@@ -19,7 +19,7 @@ from app.widgets.basics import Card, Scroller, clear_layout, label, row
 from app.widgets.buttons import Button
 from app.widgets.dialogs import choose_folder, choose_new_file
 from app.widgets.empty import EmptyState
-from app.widgets.inputs import decimal_box, spin_box, text_field
+from app.widgets.inputs import captioned, decimal_box, spin_box, text_field
 from core.changes import Changes, Outcome
 from core.examples.statistics import (
     DEV,
@@ -127,11 +127,7 @@ class Page(BasePage):
             (say("Share of each field's tasks kept unseen, 0 to 1"), self.unseen),
             (say("Seed (the same gives the same split)"), self.seed),
         ):
-            caption = label(words, wrap=True)
-            caption.setBuddy(box)
-            line = row(caption, box)
-            line.setStretch(0, 1)
-            self.split_card.add(line)
+            self.split_card.add(captioned(words, box))
         self.split_button = Button(say("Split the examples"))
         self.split_button.clicked.connect(self.split)
         self.split_note = label("", "muted", wrap=True)
