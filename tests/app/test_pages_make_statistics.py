@@ -9,8 +9,10 @@ from pytestqt.qtbot import QtBot
 
 from app.pages.statistics.charts import bin_counts
 from app.pages.statistics.page import Page
+from app.pages.tasks.page import Page as TasksPage
 from app.pages.tasks.validation import ValidationDialog
 from app.windows.main import MainWindow
+from core.tasks.verbs import add_task, edit_task
 from core.types import Example
 from core.types.documents import TASK_AXES, RaterProfile, TaskRating, TimeSpent
 from tests.app.conftest import find_dialog
@@ -78,3 +80,24 @@ def test_a_task_is_rated_and_others_show_afterwards(open_window: OpenWindow, qtb
     qtbot.waitUntil(lambda: workspace.count(RaterProfile, "consent = 1") == 1)
     dialog.accept()
     qtbot.waitUntil(lambda: workspace.count(TimeSpent) == 1)
+
+
+def test_a_new_task_shown_before_it_was_told_selects_no_text_later(
+    open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    window = open_window()
+    page = window.work.page("tasks")
+    assert isinstance(page, TasksPage)
+    window.work.choose("tasks")
+    workspace, person = window.session.workspace, window.session.person_id
+    made = workspace.transact("Add", person, add_task, field="Law", objective="New task")
+    task = made.value
+    qtbot.waitUntil(lambda: page.listing.view.select_id(task.id))
+    qtbot.waitUntil(lambda: page.objective.text() == "New task")
+    page._added(made)
+    assert page.objective.hasFocus() and page.objective.selectedText() == "New task"
+    page.objective.setText("Letters")
+    page.objective.deselect()
+    workspace.transact("Edit", person, edit_task, task.id, objective="Letters", notes="Short")
+    qtbot.waitUntil(lambda: page.notes.text == "Short")
+    assert page.objective.selectedText() == ""

@@ -26,7 +26,7 @@ from app.windows.main import MainWindow
 from core.errors import ConflictError
 from core.people import add_person
 from core.rubrics.suggestions import keep_suggestions
-from core.rubrics.verbs import edit_rubric, rubric_items, tags_of
+from core.rubrics.verbs import add_rubric, add_rubric_item, edit_rubric, rubric_items, tags_of
 from core.rubrics.versions import rubric_versions
 from core.types import Rubric, RubricItem
 from core.types.rubrics import RubricComment, RubricSuggestion
@@ -370,6 +370,24 @@ def test_the_keyboard_is_kept_when_the_first_rubric_is_made(
     window.undoing.undo()
     qtbot.waitUntil(lambda: page.studio is not None and not page.is_empty_shown)
     assert page.isAncestorOf(window.focusWidget())
+
+
+def test_a_new_rubric_shown_before_its_dialog_is_told_takes_the_keyboard_once(
+    open_window: OpenWindow, qtbot: QtBot
+) -> None:
+    window = open_window()
+    page = open_page(window, qtbot)
+    workspace, person = window.session.workspace, window.session.person_id
+    task_id = workspace.find(Rubric)[0].task_id
+    rubric = workspace.transact("Add", person, add_rubric, task_id, "Fresh").value
+    qtbot.waitUntil(lambda: page.listing.view.select_id(rubric.id))
+    qtbot.waitUntil(lambda: page.studio is not None and page.studio.rubric.id == rubric.id)
+    page._on_new(rubric.id)
+    assert page.panel.starters[0].hasFocus()
+    page.tabs.setFocus()
+    workspace.transact("Add", person, add_rubric_item, rubric.id, "Onset")
+    qtbot.waitUntil(lambda: shown(page) == ["Onset"])
+    assert page.tabs.hasFocus()
 
 
 def test_a_rubric_without_a_task_says_what_is_missing(

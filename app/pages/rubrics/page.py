@@ -410,10 +410,13 @@ class Page(BasePage):
         )
         self.suggestions.load(studio)
         self._show_item()
-        if studio is not None and studio.rubric.id == self._fresh:
-            # Where one goes on: the first item of a new rubric, or those it came with.
+        self._go_on_in_new()
+
+    def _go_on_in_new(self) -> None:
+        """Go where one goes on in a new rubric once it is shown: its first item, or those it came with."""
+        if self._studio is not None and self._studio.rubric.id == self._fresh:
             self._fresh = ""
-            start = self.list if studio.items else self.panel.starters[0]
+            start = self.list if self._studio.items else self.panel.starters[0]
             start.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @Slot(str)
@@ -453,6 +456,9 @@ class Page(BasePage):
         self._wanted = self._fresh = rubric_id
         self.listing.model.reload()
         self.show_empty(None)
+        # The list may have shown it before its dialog was told; waiting for another reading then would
+        # take the keyboard from whoever has begun to write.
+        self._go_on_in_new()
 
     @Slot(str)
     def _on_asked(self, what: str) -> None:

@@ -140,6 +140,8 @@ class Page(BasePage):
         self.listing.search.clear()
         self.listing.view.select_id(outcome.value.id)
         self._wanted = self._new = outcome.value.id
+        # It may have been shown before it was told; another reading would select what is typed by then.
+        self._go_on_in_new()
 
     def delete(self) -> None:
         """Delete the task shown, where nothing depends on it; undo brings it back."""
@@ -300,8 +302,11 @@ class Page(BasePage):
         self.output_sections.load(task.output_sections)
         for key, box in self.criteria.items():
             box.choose(answers.get(key))
-        # Not before it is shown: what is typed belongs to the new one.
-        if task.id == self._new:
+        self._go_on_in_new()
+
+    def _go_on_in_new(self) -> None:
+        """Write the new task's objective, not before it is shown: what is typed belongs to the new one."""
+        if self._task is not None and self._task.id == self._new:
             self._new = ""
             self.objective.setFocus()
             self.objective.selectAll()
