@@ -52,7 +52,9 @@ class PatientQtBot(QtBot):  # type: ignore[misc]
         super().waitUntil(callback, timeout=max(timeout, PATIENCE))
 
     def waitSignal(self, signal: Any, *, timeout: int = PATIENCE, **more: Any) -> Any:
-        return super().waitSignal(signal, timeout=max(timeout, PATIENCE), **more)
+        # Without an error at its end it is a wait for nothing to come, as `assertNotEmitted` does.
+        patience = PATIENCE if more.get("raising", True) else 0
+        return super().waitSignal(signal, timeout=max(timeout, patience), **more)
 
     def waitActive(self, widget: Any, *, timeout: int = PATIENCE) -> Any:
         return super().waitActive(widget, timeout=max(timeout, PATIENCE))

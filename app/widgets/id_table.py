@@ -23,6 +23,7 @@ from PySide6.QtCore import (
 
 from app.session import Session
 from core.changes import Changes
+from core.storage.workspace import Workspace
 
 _PAGE = 128
 _CACHED_ROWS = 4096
@@ -70,7 +71,11 @@ class TableSource:
 
 
 class IdTableModel(QAbstractTableModel):
-    """Rows of a `TableSource`. Ids are read off the UI thread; rows as they come into view."""
+    """Rows of a `TableSource`, read off the UI thread.
+
+    Ids come together with the rows that were last looked at, so that a list is there with its words;
+    others are read as they come into view, and are blank until then.
+    """
 
     #: New ids are in; the view has kept its place by id.
     loaded = Signal()
@@ -84,11 +89,14 @@ class IdTableModel(QAbstractTableModel):
         self._source = source
         self._ids: list[str] = []
         self._places: dict[str, int] | None = None
-        self._cache: OrderedDict[str, dict[str, Any]] = OrderedDict()
+        self._cache: OrderedDict[str, Row] = OrderedDict()
         self._search = ""
         self._filter: tuple[str, tuple[Any, ...]] = ("1", ())
         self._sort = (-1, Qt.SortOrder.AscendingOrder)
         self._generation = 0
+        self._looked_at = 0
+        self._missing: int | None = None
+        self._reading = False
         self.loading = False
         self.loaded_once = False
         selected = {column.key: column.sql for column in source.columns} | dict(source.extra)
@@ -126,7 +134,7 @@ class IdTableModel(QAbstractTableModel):
         """Hold no rows from now on, those on their way included, until a filter is set."""
         self._filter = ("0", ())
         self._generation += 1
-        self._take([])
+        self._take([], {})
 
     def reload(self) -> None:
         """Read the ids anew, off the UI thread; an older answer that comes late is dropped."""
@@ -135,28 +143,17 @@ class IdTableModel(QAbstractTableModel):
         self._generation += 1
         self.loading = True
         generation = self._generation
-        sql, parameters = self._ids_query()
-        workspace = self._session.workspace
 
-        def read() -> list[str]:
-            with workspace.reader() as db:
-                # Sorting visits every page; a cache that holds them spares decrypting some twice.
-                db.conn.execute(f"PRAGMA cache_size = -{_SORT_CACHE_KIB}")
-                return [row[0] for row in db.conn.execute(sql, parameters)]
-
-        def take(ids: list[str]) -> None:
+        def take(found: tuple[list[str], dict[str, Row]]) -> None:
             if generation == self._generation:
-                self._take(ids)
+                self._take(*found)
 
-        self._session.jobs.run(self, read).success(take)
+        self._session.jobs.run(self, self._make_reading()).success(take)
 
     def load_now(self) -> None:
-        """Read the ids on this thread, for short lists and tests."""
+        """Read on this thread, for tests."""
         self._generation += 1
-        sql, parameters = self._ids_query()
-        with self._session.workspace.reader() as db:
-            ids = [row[0] for row in db.conn.execute(sql, parameters)]
-        self._take(ids)
+        self._take(*self._make_reading()())
 
     def apply_changes(self, changes: Changes | None) -> None:
         """Refresh what a transaction touched: everything for None."""
@@ -173,13 +170,13 @@ class IdTableModel(QAbstractTableModel):
         """The id of a row; '' past the end."""
         return self._ids[row] if 0 <= row < len(self._ids) else ""
 
-    def row_at(self, row: int) -> dict[str, Any]:
-        """The values of a row, from the cache or read with its neighbours."""
-        row_id = self._ids[row]
-        found = self._cache.get(row_id)
+    def row_at(self, row: int) -> Row:
+        """The values of a row; empty where they are still being read."""
+        found = self._cache.get(self._ids[row])
         if found is None:
-            self._read_around(row)
-            found = self._cache.get(row_id, {})
+            self._ask_for(row)
+            return {}
+        self._looked_at = row
         return found
 
     # -- Qt ------------------------------------------------------------------------------
@@ -261,26 +258,85 @@ class IdTableModel(QAbstractTableModel):
             parameters,
         )
 
-    def _take(self, ids: list[str]) -> None:
+    def _make_reading(self) -> Callable[[], tuple[list[str], dict[str, Row]]]:
+        """What reads the ids, and the rows about the one last looked at, on any thread."""
+        sql, parameters = self._ids_query()
+        workspace = self._session.workspace
+        place, row_id = self._looked_at, self.id_at(self._looked_at)
+
+        def read() -> tuple[list[str], dict[str, Row]]:
+            with workspace.reader() as db:
+                # Sorting visits every page; a cache that holds them spares decrypting some twice.
+                db.conn.execute(f"PRAGMA cache_size = -{_SORT_CACHE_KIB}")
+                ids = [row[0] for row in db.conn.execute(sql, parameters)]
+            at = ids.index(row_id) if row_id in set(ids) else place
+            return ids, self._read_rows(workspace, ids[:_PAGE] + _about(ids, at))
+
+        return read
+
+    def _take(self, ids: list[str], rows: Mapping[str, Row]) -> None:
         self.loading = False
         self.loaded_once = True
         self.beginResetModel()
         self._ids = ids
         self._places = None
-        self._cache.clear()
+        self._cache = OrderedDict(rows)
         self.endResetModel()
         self.loaded.emit()
 
-    def _read_around(self, row: int) -> None:
-        start = max(0, row - _PAGE // 4)
-        wanted = [i for i in self._ids[start : start + _PAGE] if i not in self._cache]
-        marks = ", ".join("?" * len(wanted))
-        rows = self._session.workspace.query(
-            f'SELECT {self._source.id} AS "__id", {self._select} FROM {self._source.from_}'
-            f" WHERE {self._source.id} IN ({marks})",
-            wanted,
-        )
-        for values in rows:
-            self._cache[values.pop("__id")] = values
+    def _ask_for(self, row: int) -> None:
+        """Read a row and its neighbours; while some are read, only the last asked for waits its turn."""
+        if self._reading:
+            self._missing = row
+            return
+        if not self._session.has_workspace:
+            return
+        self._reading = True
+        self._missing = None
+        generation = self._generation
+        workspace = self._session.workspace
+        ids = [row_id for row_id in _about(self._ids, row) if row_id not in self._cache]
+
+        def take(rows: Mapping[str, Row]) -> None:
+            if generation == self._generation:
+                # One that is gone has no values, and is not to be asked for again.
+                self._keep({row_id: rows.get(row_id, {}) for row_id in ids})
+
+        def refuse(error: BaseException) -> None:
+            # Said once, not at each painting.
+            take({})
+            self._session.jobs.failed.emit(error, self)
+
+        def go_on() -> None:
+            self._reading = False
+            waiting, self._missing = self._missing, None
+            if waiting is not None and self.id_at(waiting) not in self._cache:
+                self._ask_for(min(waiting, len(self._ids) - 1))
+
+        reading = self._session.jobs.run(self, self._read_rows, workspace, ids)
+        reading.success(take).failure(refuse).end(go_on)
+
+    def _keep(self, rows: Mapping[str, Row]) -> None:
+        self._cache.update(rows)
         while len(self._cache) > _CACHED_ROWS:
             self._cache.popitem(last=False)
+        places = [place for place in map(self.row_of, rows) if place >= 0]
+        if places:
+            last = self.columnCount() - 1
+            self.dataChanged.emit(self.index(min(places), 0), self.index(max(places), last))
+
+    def _read_rows(self, workspace: Workspace, ids: Sequence[str]) -> dict[str, Row]:
+        """The values of rows by id, on any thread."""
+        marks = ", ".join("?" * len(ids))
+        rows = workspace.query(
+            f'SELECT {self._source.id} AS "__id", {self._select} FROM {self._source.from_}'
+            f" WHERE {self._source.id} IN ({marks})",
+            list(ids),
+        )
+        return {values.pop("__id"): values for values in rows}
+
+
+def _about(ids: Sequence[str], row: int) -> list[str]:
+    """The ids about a row."""
+    start = max(0, row - _PAGE // 2)
+    return list(ids[start : start + _PAGE])

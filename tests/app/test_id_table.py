@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 
 import pytest
 from PySide6.QtCore import Qt
@@ -11,7 +12,7 @@ from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from app.session import Session
-from app.widgets.id_table import IdTableModel, TableColumn, TableSource
+from app.widgets.id_table import IdTableModel, Row, TableColumn, TableSource
 from app.widgets.id_view import IdTableView
 from core.ids import new_id
 from core.storage import Transaction, Workspace
@@ -146,14 +147,57 @@ def test_right_to_left_cells(filled: Session, qtbot: QtBot) -> None:
     }
 
 
-def test_many_rows_are_read_in_pages(filled: Session, qtbot: QtBot) -> None:
-    filled.workspace.transact("Fill", "", fill, [f"Row {number:05}" for number in range(5000)])
+@pytest.fixture
+def long_list(filled: Session, qtbot: QtBot) -> Iterator[IdTableModel]:
+    """A list of 1,005 rows, just loaded; its reads say how many rows and whether the window waited."""
+    filled.workspace.transact("Fill", "", fill, [f"Row {number:05}" for number in range(1000)])
     model = IdTableModel(filled, SOURCE)
-    model.load_now()
-    counted: list[int] = []
-    read = model._read_around
-    model._read_around = lambda row: (counted.append(row), read(row))[1]  # type: ignore[method-assign]
-    for row in range(4000, 4100):
-        assert model.index(row, 0).data()
-    assert len(counted) == 2
+    with qtbot.waitSignal(model.loaded):
+        model.reload()
+    yield model
     model.deleteLater()
+
+
+def test_many_rows_are_read_in_pages_and_never_on_the_windows_thread(
+    long_list: IdTableModel, qtbot: QtBot
+) -> None:
+    reads: list[tuple[int, bool]] = []
+    reading = long_list._read_rows
+
+    def count(workspace: Workspace, ids: Sequence[str]) -> dict[str, Row]:
+        reads.append((len(ids), threading.current_thread() is threading.main_thread()))
+        return reading(workspace, ids)
+
+    long_list._read_rows = count  # type: ignore[method-assign]
+    assert all(long_list.index(row, 0).data() for row in range(40)), "it came with the list"
+    assert not reads
+    with qtbot.waitSignal(long_list.dataChanged):
+        # A screen of rows, each asked for as it is painted.
+        assert [long_list.index(row, 0).data() for row in range(600, 630)] == [""] * 30
+    assert all(long_list.index(row, 0).data() for row in range(600, 630))
+    assert reads == [(128, False)]
+
+
+def test_a_list_read_anew_has_the_words_of_where_one_is(
+    long_list: IdTableModel, qtbot: QtBot
+) -> None:
+    with qtbot.waitSignal(long_list.dataChanged):
+        long_list.index(600, 0).data()
+    before = [long_list.index(row, 0).data() for row in range(580, 620)]
+    with qtbot.waitSignal(long_list.loaded):
+        long_list.reload()
+    assert [long_list.index(row, 0).data() for row in range(580, 620)] == before
+    assert all(before)
+
+
+def test_rows_that_cannot_be_read_are_told_of_once(long_list: IdTableModel, qtbot: QtBot) -> None:
+    session = long_list._session
+
+    def fail(*_: object) -> dict[str, Row]:
+        raise OSError("the disk is gone")
+
+    long_list._read_rows = fail  # type: ignore[method-assign]
+    with qtbot.waitSignal(session.jobs.failed):
+        assert long_list.index(600, 0).data() == ""
+    with qtbot.assertNotEmitted(session.jobs.failed, wait=100):
+        assert [long_list.index(row, 0).data() for row in range(590, 610)] == [""] * 20

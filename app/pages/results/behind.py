@@ -100,8 +100,9 @@ class BehindCard(Card):
     def open_output(self, measure_id: str) -> None:
         """Open the output behind a value."""
         row = self.model.row_of(measure_id)
-        if row >= 0:
-            OutputDialog(self._page, str(self.model.row_at(row)["output"])).open()
+        output = self.model.row_at(row).get("output") if row >= 0 else None
+        if output:
+            OutputDialog(self._page, str(output)).open()
 
     @Slot()
     def open_first_output(self) -> None:
