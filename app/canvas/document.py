@@ -6,6 +6,7 @@ Views never change rows themselves: they call the document.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from app.canvas.cards import WIDTH
@@ -73,7 +74,7 @@ class GraphDocument(GraphReading):
             place,
             after,
             pins,
-            then=self._on_added,
+            then=partial(self._on_added, self.graph_id),
         )
 
     def _below(self, step_id: str) -> Place | None:
@@ -83,7 +84,10 @@ class GraphDocument(GraphReading):
             x += WIDTH + GAP_ACROSS
         return x, y
 
-    def _on_added(self, step_id: str) -> None:
+    def _on_added(self, graph_id: str, step_id: str) -> None:
+        if graph_id != self.graph_id:
+            # The person went on to another graph while it was written.
+            return
         self.steps, self.links, self.current = frozenset((step_id,)), frozenset(), step_id
         self.added.emit(step_id)
         self.selection_changed.emit()

@@ -202,6 +202,36 @@ def _insert_passages(tx: Transaction, passages: Sequence[Passage]) -> None:
     tx.execute_unlogged("UPDATE search_state SET value = value + 1 WHERE key = 'generation'")
 
 
+def take_document(tx: Transaction, other: Reads, document_id: str) -> None:
+    """Bring over a document's original and passages from another workspace, where this one has others."""
+    mine, theirs = (_cut(reads, document_id) for reads in (tx, other))
+    if not theirs or mine == theirs:
+        return
+    if not tx.query("SELECT 1 FROM document_content WHERE document_id = ?", (document_id,)):
+        for row in other.query(
+            "SELECT document_id, original, text, starts FROM document_content"
+            " WHERE document_id = ?",
+            (document_id,),
+        ):
+            tx.execute_unlogged(
+                "INSERT INTO document_content VALUES (?, ?, ?, ?)", tuple(row.values())
+            )
+    remove_passages(tx, document_id)
+    rows = other.query(
+        f"SELECT {_PASSAGE_COLUMNS} FROM passage WHERE document_id = ? ORDER BY number",
+        (document_id,),
+    )
+    _insert_passages(tx, [Passage(**row) for row in rows])
+
+
+def _cut(reads: Reads, document_id: str) -> list[str]:
+    """The ids of a document's passages in order."""
+    rows = reads.query(
+        "SELECT id FROM passage WHERE document_id = ? ORDER BY number", (document_id,)
+    )
+    return [row["id"] for row in rows]
+
+
 def recut_document(tx: Transaction, document_id: str, *, window: int, overlap: int) -> Document:
     """Cut a document into passages of another size; their vectors are made anew afterwards."""
     document = tx.get(Document, document_id)

@@ -1,0 +1,434 @@
+"""Taking over what was done in another copy of a workspace, or in a package that came back.
+
+Every copy writes its history under an origin of its own. A merge takes over the entries that this
+workspace lacks as they stand, hashes and all, and lets each row be what all its entries together make of
+it: of each column the latest one counts, whichever copy it is from. So it does not matter who merges
+whom first, and a second merge of the same file changes nothing. What came second where two changed the
+same is told (`Conflict`) and stays in the history, from which it can be restored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from core.documents.library import take_document
+from core.errors import BugError, ConflictError, InputError
+from core.exchange.packages import (
+    JUDGED_KINDS,
+    PackageInfo,
+    package_info,
+    taken_key,
+    taken_packages,
+)
+from core.exchange.privacy import is_private_meta
+from core.exchange.settling import settle_twins
+from core.storage.audit import chain_heads, check_chain
+from core.storage.backups import back_up_if_due
+from core.storage.kinds import KINDS
+from core.storage.reads import Reads
+from core.storage.titles import kind_words, row_name
+from core.storage.transaction import HASHED_COLUMNS, Transaction
+from core.storage.workspace import Workspace
+
+_BATCH = 1_000
+_COLUMNS = ", ".join(f'"{column}"' for column in (*HASHED_COLUMNS, "hash"))
+_MARKS = ", ".join("?" * (len(HASHED_COLUMNS) + 1))
+#: Rows of these kinds stand behind a job, which has no history.
+_WITH_JOB = ("run", "draft_request")
+#: A job that went on in another copy does not go on here by itself.
+_UNFINISHED = ("queued", "running")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Who set a column, and when."""
+
+    person: str
+    time: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A column that was changed here and there, each without seeing the other.
+
+    ``theirs_stands`` says whose value the row has now: the later one.
+    """
+
+    kind: str
+    row: str
+    name: str
+    column: str
+    ours: Change
+    theirs: Change
+    theirs_stands: bool
+
+
+@dataclass(slots=True)
+class MergeReport:
+    """What a merge does, or would do.
+
+    Parameters
+    ----------
+    entries
+        How many entries of history are new; 0 when there is nothing to take over.
+    people
+        How many of them each person made, by name; '' for jobs.
+    added, changed, removed
+        How many rows, by kind.
+    left_out
+        Changes that are not taken over, by kind: what a package of reviews changed beside them, and
+        rows that were made where this workspace never was.
+    settled
+        How many rows gave way to a twin, such as two ratings of one output by one person.
+    """
+
+    package: PackageInfo | None = None
+    entries: int = 0
+    people: dict[str, int] = field(default_factory=dict)
+    added: dict[str, int] = field(default_factory=dict)
+    changed: dict[str, int] = field(default_factory=dict)
+    removed: dict[str, int] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)
+    settled: int = 0
+    conflicts: list[Conflict] = field(default_factory=list)
+
+
+class _PreviewError(Exception):
+    """Takes a preview's report out of the transaction that is rolled back."""
+
+    def __init__(self, report: MergeReport) -> None:
+        super().__init__()
+        self.report = report
+
+
+def preview_merge(workspace: Workspace, other: Reads, person: str) -> MergeReport:
+    """What `merge` would do; the same is done and taken back, so that nothing is guessed.
+
+    Raises
+    ------
+    InputError, ConflictError
+    """
+
+    def look(tx: Transaction) -> None:
+        raise _PreviewError(_take_over(tx, other))
+
+    try:
+        workspace.run_transaction("Look at a merge", person, look, undoable=False)
+    except _PreviewError as preview:
+        return preview.report
+    raise BugError("A look at a merge came to no end.")
+
+
+def merge(workspace: Workspace, other: Reads, person: str) -> MergeReport:
+    """Take over what another copy, or a package, has that this workspace lacks; all or nothing.
+
+    A backup is made before. Undo leaves merges alone.
+
+    Parameters
+    ----------
+    other
+        The other workspace, open for reading.
+    person
+        Who merges; what came in keeps the names of those who did it.
+
+    Raises
+    ------
+    InputError
+        When the other's history is not whole, or refers to what is in neither.
+    ConflictError
+        When two copies of one file were both worked in, so that their histories part.
+    """
+    back_up_if_due(workspace, "before-merge")
+    return workspace.run_transaction(
+        "Merge", person, lambda tx: _take_over(tx, other), undoable=False
+    ).value
+
+
+def _take_over(tx: Transaction, other: Reads) -> MergeReport:
+    findings = check_chain(other)
+    if findings:
+        raise InputError(
+            f"The other file's history is not whole: {findings[0].message} ({findings[0].place})",
+            remedy="Ask for it again; nothing was taken over.",
+        )
+    if package_info(tx) is not None:
+        raise ConflictError(
+            "This workspace is a package.",
+            remedy="Merge it into the workspace it came from, not the other way round.",
+        )
+    report = MergeReport(package=package_info(other))
+    tx.query("PRAGMA defer_foreign_keys = ON")
+    new = _copy_history(tx, other)
+    report.entries = sum(len(entries) for entries in new.values())
+    if not report.entries:
+        return report
+    _mark_packages(tx, other, report.package)
+    taken = taken_packages(tx)
+    known = _known_there(other, report.package)
+    mine_new: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for entries in new.values():
+        for entry in entries:
+            mine_new.setdefault((entry["kind"], entry["row"]), []).append(entry)
+    for (kind, row), entries in mine_new.items():
+        _settle_row(tx, kind, row, entries, known, taken, report)
+    _take_what_has_no_history(tx, other, report)
+    _name_people(tx, new.values(), report)
+    report.settled = settle_twins(tx, {kind for kind, _row in mine_new})
+    _refuse_torn(tx)
+    return report
+
+
+# -- history -----------------------------------------------------------------------------
+
+
+def _copy_history(tx: Transaction, other: Reads) -> dict[str, list[Mapping[str, Any]]]:
+    """Write the other's entries that are new here into the history; by origin, in their order."""
+    mine = {head.origin: head for head in chain_heads(tx)}
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for head in chain_heads(other):
+        here = mine.get(head.origin)
+        since = here.seq if here else 0
+        if here is not None:
+            _refuse_parted(tx, other, head.origin, min(since, head.seq))
+        if head.seq <= since:
+            continue
+        found[head.origin] = list(_entries(other, head.origin, since))
+        for entry in found[head.origin]:
+            tx.execute_unlogged(
+                f"INSERT INTO change ({_COLUMNS}) VALUES ({_MARKS})", tuple(entry.values())
+            )
+        tx.set_head(head.origin, head.seq, head.hash)
+    return found
+
+
+def _refuse_parted(tx: Reads, other: Reads, origin: str, seq: int) -> None:
+    ask = "SELECT hash FROM change WHERE origin = ? AND seq = ?"
+    if tx.value(ask, (origin, seq)) != other.value(ask, (origin, seq)):
+        raise ConflictError(
+            "The two files are copies of one file that were both worked in, so that neither history"
+            " continues the other.",
+            remedy="Export what is new in one and import it into the other. Give work to others as a"
+            " package, which can be merged.",
+        )
+
+
+def _entries(reads: Reads, origin: str, since: int) -> Iterator[Mapping[str, Any]]:
+    while True:
+        rows = reads.query(
+            f"SELECT {_COLUMNS} FROM change WHERE origin = ? AND seq > ? ORDER BY seq LIMIT {_BATCH}",
+            (origin, since),
+        )
+        if not rows:
+            return
+        yield from rows
+        since = rows[-1]["seq"]
+
+
+def _mark_packages(tx: Transaction, other: Reads, package: PackageInfo | None) -> None:
+    """Remember whose history comes from a package, since part of it is not to be heeded."""
+    marks = dict(taken_packages(other))
+    if package is not None:
+        marks[str(other.value("SELECT value FROM meta WHERE key = 'origin'"))] = package.kind
+    for origin, kind in marks.items():
+        tx.execute_unlogged(
+            "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (taken_key(origin), kind)
+        )
+
+
+def _known_there(other: Reads, package: PackageInfo | None) -> Mapping[str, int]:
+    """How far each origin's history was known to those who worked in the other file."""
+    known = {head.origin: head.seq for head in chain_heads(other)}
+    for origin, seq in (package.known if package else {}).items():
+        known[origin] = max(seq, known.get(origin, 0))
+    return known
+
+
+# -- rows --------------------------------------------------------------------------------
+
+
+def _order(entry: Mapping[str, Any]) -> tuple[bool, str, str, int]:
+    """What made a row comes first, then the clock decides; the same in every copy."""
+    return entry["before"] is not None, entry["time"], entry["origin"], entry["seq"]
+
+
+def _settle_row(
+    tx: Transaction,
+    kind: str,
+    row: str,
+    new: Sequence[Mapping[str, Any]],
+    known: Mapping[str, int],
+    taken: Mapping[str, str],
+    report: MergeReport,
+) -> None:
+    """Let a row be what all its entries make of it."""
+    found = tx.query(f'SELECT * FROM "{KINDS[kind].name}" WHERE id = ?', (row,))
+    current = found[0] if found else None
+    heed = _heeding(kind, current, taken)
+    if not any(heed(entry) for entry in new):
+        report.left_out[kind] = report.left_out.get(kind, 0) + 1
+        return
+    entries = sorted(
+        tx.query(
+            'SELECT kind, row, "before", "after", time, seq, origin, person FROM change'
+            " WHERE kind = ? AND row = ?",
+            (kind, row),
+        ),
+        key=_order,
+    )
+    columns: dict[str, Any] = {} if current is not None else {"deleted": 0}
+    heeded = [(entry, heed(entry)) for entry in entries]
+    for _entry, after in heeded:
+        columns |= after
+    if current is None:
+        if entries[0]["before"] is not None:
+            report.left_out[kind] = report.left_out.get(kind, 0) + 1
+            return
+        _insert(tx, kind, columns, entries)
+        _count(report.added if not columns["deleted"] else report.removed, kind)
+        return
+    differing = {name: value for name, value in columns.items() if current[name] != value}
+    _note_conflicts(tx, kind, row, current, heeded, known, new, report)
+    if not differing:
+        return
+    names = ", ".join(f'"{name}" = ?' for name in differing)
+    tx.execute_unlogged(
+        f'UPDATE "{kind}" SET {names}, revision = ?, updated = ? WHERE id = ?',
+        (*differing.values(), len(entries), max(e["time"] for e in entries), row),
+    )
+    tx.touch(KINDS[kind].type, row)
+    gone = differing.get("deleted") == 1
+    _count(report.removed if gone else report.changed, kind)
+
+
+def _heeding(
+    kind: str, current: Mapping[str, Any] | None, taken: Mapping[str, str]
+) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """What of an entry counts for a row: of a package, not more than it was made for."""
+    private = False
+    if kind == "example" and current is not None:
+        private = is_private_meta(current["split"], msgspec.json.decode(current["meta"]))
+
+    def heed(entry: Mapping[str, Any]) -> dict[str, Any]:
+        package = taken.get(entry["origin"])
+        if package == "reviews" and kind not in JUDGED_KINDS:
+            return {}
+        after: dict[str, Any] = msgspec.json.decode(entry["after"])
+        if package is not None and private:
+            # A private reference is not in a package, so nothing there can be an edit of it.
+            after.pop("output", None)
+        return after
+
+    return heed
+
+
+def _insert(
+    tx: Transaction, kind: str, columns: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]
+) -> None:
+    first = entries[0]
+    row = {
+        **columns,
+        "origin": first["origin"],
+        "revision": len(entries),
+        "created": first["time"],
+        "updated": max(entry["time"] for entry in entries),
+    }
+    names = ", ".join(f'"{name}"' for name in row)
+    marks = ", ".join("?" * len(row))
+    tx.execute_unlogged(f'INSERT INTO "{kind}" ({names}) VALUES ({marks})', tuple(row.values()))
+    tx.touch(KINDS[kind].type, str(columns["id"]))
+
+
+def _count(counts: dict[str, int], kind: str) -> None:
+    counts[kind] = counts.get(kind, 0) + 1
+
+
+def _note_conflicts(
+    tx: Reads,
+    kind: str,
+    row: str,
+    current: Mapping[str, Any],
+    heeded: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
+    known: Mapping[str, int],
+    new: Sequence[Mapping[str, Any]],
+    report: MergeReport,
+) -> None:
+    """Columns set here that nobody there had seen, and set there to something else."""
+    fresh = {(entry["origin"], entry["seq"]) for entry in new}
+    ours: dict[str, tuple[Any, Mapping[str, Any]]] = {}
+    theirs: dict[str, tuple[Any, Mapping[str, Any]]] = {}
+    for entry, after in heeded:
+        is_new = (entry["origin"], entry["seq"]) in fresh
+        unseen = entry["seq"] > known.get(entry["origin"], 0)
+        if is_new or unseen:
+            side = theirs if is_new else ours
+            side.update({name: (value, entry) for name, value in after.items()})
+    for column in sorted(ours.keys() & theirs.keys()):
+        (mine, our_entry), (other, their_entry) = ours[column], theirs[column]
+        if mine != other:
+            report.conflicts.append(
+                Conflict(
+                    kind,
+                    row,
+                    row_name(current) or kind_words(kind),
+                    column,
+                    Change(_person_name(tx, our_entry["person"]), our_entry["time"]),
+                    Change(_person_name(tx, their_entry["person"]), their_entry["time"]),
+                    _order(their_entry) > _order(our_entry),
+                )
+            )
+
+
+def _person_name(tx: Reads, person: str) -> str:
+    return str(tx.value("SELECT name FROM person WHERE id = ?", (person,)) or "")
+
+
+def _name_people(
+    tx: Reads, entries: Iterable[Sequence[Mapping[str, Any]]], report: MergeReport
+) -> None:
+    for of_origin in entries:
+        for entry in of_origin:
+            name = _person_name(tx, entry["person"])
+            report.people[name] = report.people.get(name, 0) + 1
+
+
+# -- what has no history -----------------------------------------------------------------
+
+
+def _take_what_has_no_history(tx: Transaction, other: Reads, report: MergeReport) -> None:
+    """Bring the texts of documents that came in, and the jobs behind runs and drafts."""
+    if report.added.get("document") or report.changed.get("document"):
+        ask = 'SELECT id, "window", overlap FROM document WHERE deleted = 0'
+        theirs = {row["id"]: row for row in other.query(ask)}
+        for row in tx.query(ask):
+            # Where both cut it differently, the passages follow the cut that stands.
+            if theirs.get(row["id"]) == row:
+                take_document(tx, other, row["id"])
+    for kind in _WITH_JOB:
+        if not report.added.get(kind):
+            continue
+        for row in tx.query(
+            f"SELECT DISTINCT r.job_id FROM \"{kind}\" r WHERE r.job_id != ''"
+            " AND NOT EXISTS (SELECT 1 FROM job j WHERE j.id = r.job_id)"
+        ):
+            for job in other.query("SELECT * FROM job WHERE id = ?", (row["job_id"],)):
+                state = "cancelled" if job["state"] in _UNFINISHED else job["state"]
+                values = {**job, "state": state}
+                names = ", ".join(f'"{name}"' for name in values)
+                marks = ", ".join("?" * len(values))
+                tx.execute_unlogged(
+                    f"INSERT INTO job ({names}) VALUES ({marks})", tuple(values.values())
+                )
+
+
+def _refuse_torn(tx: Reads) -> None:
+    rows = tx.query("PRAGMA foreign_key_check")
+    if rows:
+        raise InputError(
+            f"A {kind_words(rows[0]['table'])} of the other file belongs to a"
+            f" {kind_words(rows[0]['parent'])} that is in neither file.",
+            remedy="Merge the workspace it was made in first; nothing was taken over.",
+        )
