@@ -17,19 +17,14 @@ import msgspec
 
 from core.documents.library import take_document
 from core.errors import BugError, ConflictError, InputError
-from core.exchange.packages import (
-    JUDGED_KINDS,
-    PackageInfo,
-    package_info,
-    taken_key,
-    taken_packages,
-)
+from core.exchange.packages import PackageInfo, package_info
 from core.exchange.privacy import is_private_meta
 from core.exchange.settling import settle_twins
 from core.storage.audit import chain_heads, check_chain
 from core.storage.backups import back_up_if_due
 from core.storage.kinds import KINDS
 from core.storage.reads import Reads
+from core.storage.taken import is_left_out, merge_order, taken_key, taken_packages
 from core.storage.titles import kind_words, row_name
 from core.storage.transaction import HASHED_COLUMNS, Transaction
 from core.storage.workspace import Workspace
@@ -126,7 +121,7 @@ def preview_merge(workspace: Workspace, other: Reads, person: str) -> MergeRepor
 def merge(workspace: Workspace, other: Reads, person: str) -> MergeReport:
     """Take over what another copy, or a package, has that this workspace lacks; all or nothing.
 
-    A backup is made before. Undo leaves merges alone.
+    Where there is something to take over, a backup is made before. Undo leaves merges alone.
 
     Parameters
     ----------
@@ -142,7 +137,9 @@ def merge(workspace: Workspace, other: Reads, person: str) -> MergeReport:
     ConflictError
         When two copies of one file were both worked in, so that their histories part.
     """
-    back_up_if_due(workspace, "before-merge")
+    mine = {head.origin: head.seq for head in chain_heads(workspace)}
+    if any(head.seq > mine.get(head.origin, 0) for head in chain_heads(other)):
+        back_up_if_due(workspace, "before-merge")
     return workspace.run_transaction(
         "Merge", person, lambda tx: _take_over(tx, other), undoable=False
     ).value
@@ -250,11 +247,6 @@ def _known_there(other: Reads, package: PackageInfo | None) -> Mapping[str, int]
 # -- rows --------------------------------------------------------------------------------
 
 
-def _order(entry: Mapping[str, Any]) -> tuple[bool, str, str, int]:
-    """What made a row comes first, then the clock decides; the same in every copy."""
-    return entry["before"] is not None, entry["time"], entry["origin"], entry["seq"]
-
-
 def _settle_row(
     tx: Transaction,
     kind: str,
@@ -277,7 +269,7 @@ def _settle_row(
             " WHERE kind = ? AND row = ?",
             (kind, row),
         ),
-        key=_order,
+        key=merge_order,
     )
     columns: dict[str, Any] = {} if current is not None else {"deleted": 0}
     heeded = [(entry, heed(entry)) for entry in entries]
@@ -314,7 +306,7 @@ def _heeding(
 
     def heed(entry: Mapping[str, Any]) -> dict[str, Any]:
         package = taken.get(entry["origin"])
-        if package == "reviews" and kind not in JUDGED_KINDS:
+        if is_left_out(kind, package):
             return {}
         after: dict[str, Any] = msgspec.json.decode(entry["after"])
         if package is not None and private:
@@ -377,7 +369,7 @@ def _note_conflicts(
                     column,
                     Change(_person_name(tx, our_entry["person"]), our_entry["time"]),
                     Change(_person_name(tx, their_entry["person"]), their_entry["time"]),
-                    _order(their_entry) > _order(our_entry),
+                    merge_order(their_entry) > merge_order(our_entry),
                 )
             )
 

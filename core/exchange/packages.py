@@ -7,7 +7,6 @@ what was written there is what it gives back.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
@@ -19,28 +18,6 @@ PackageKind = Literal["reviews", "everything"]
 
 #: The key of `PackageInfo` in a package's meta table.
 META_KEY = "package"
-#: In a workspace that took over a package's history: its kind, under this and the package's origin.
-_TAKEN = "package-taken:"
-
-#: What a person who was sent reviews is asked for; nothing else is taken over from such a package.
-JUDGED_KINDS = frozenset(
-    (
-        "rating",
-        "preference",
-        "review_item",
-        "pair_item",
-        "output_tag",
-        "rubric_tick",
-        "checklist",
-        "checklist_entry",
-        "judgement",
-        "verdict",
-        "rater_profile",
-        "task_rating",
-        "task_validation",
-        "blinding",
-    )
-)
 
 
 class PackageInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,14 +55,3 @@ def package_info(reads: Reads) -> PackageInfo | None:
         raise DamagedWorkspaceError(
             "The package's description of itself cannot be read.", remedy="Ask for it again."
         ) from error
-
-
-def taken_packages(reads: Reads) -> Mapping[str, str]:
-    """The kind of each package whose history was taken over, by its origin."""
-    rows = reads.query("SELECT key, value FROM meta WHERE key LIKE ?", (f"{_TAKEN}%",))
-    return {row["key"].removeprefix(_TAKEN): row["value"] for row in rows}
-
-
-def taken_key(origin: str) -> str:
-    """The key in the meta table that says of what kind a package was."""
-    return _TAKEN + origin

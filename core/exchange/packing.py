@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from core.documents.library import take_document
-from core.errors import UsageError
+from core.errors import NotFoundError
 from core.exchange.packages import META_KEY, PackageInfo, PackageKind
 from core.exchange.privacy import PRIVATE_SQL, is_private_meta
 from core.ids import new_id, now
@@ -90,14 +90,14 @@ def pack_reviews(
 
     Raises
     ------
-    UsageError
+    NotFoundError
         When nothing is in the person's queues.
     ConflictError
         When the file is there already, or the passphrase is too short.
     """
     outputs = [row["output_id"] for row in workspace.query(_QUEUED, (person.id,))]
     if not outputs:
-        raise UsageError(
+        raise NotFoundError(
             f"Nothing waits for {person.name}.",
             remedy="Fill their queue or give them pairs first, or pack everything.",
         )
@@ -177,7 +177,7 @@ def _fill_reviews(
     }
     hidden: dict[str, Any] = {}
     if hide_names:
-        hidden = _TELLING | _write_hidden_run(tx)
+        hidden = {**_TELLING, **_write_hidden_run(tx)}
     else:
         wanted["system"] = f"id IN (SELECT system_id FROM run WHERE id IN ({runs}))"
         wanted["run"] = f"id IN ({runs})"
@@ -228,7 +228,7 @@ def _copy(
     instead: Mapping[str, Any] = MappingProxyType({}),
 ) -> int:
     """Copy rows as they are but for some columns; how many. A private reference is left behind."""
-    rows = [dict(row) | instead for row in source.query(
+    rows = [{**row, **instead} for row in source.query(
         f'SELECT * FROM "{kind}" WHERE {where} ORDER BY id', parameters
     )]  # fmt: skip
     if kind == "example":

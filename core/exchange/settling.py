@@ -62,9 +62,10 @@ def _settle_fields(tx: Transaction) -> int:
         kept = oldest.setdefault(one.name.casefold(), one)
         if kept.id == one.id:
             continue
-        for type_ in (Task, Document):
-            for row in tx.find(type_, "field_id = ?", (one.id,)):
-                tx.update(type_, row.id, field_id=kept.id)
+        for task in tx.find(Task, "field_id = ?", (one.id,)):
+            tx.update(Task, task.id, field_id=kept.id)
+        for document in tx.find(Document, "field_id = ?", (one.id,)):
+            tx.update(Document, document.id, field_id=kept.id)
         tx.delete(Field, one.id)
         gone += 1
     return gone

@@ -10,6 +10,7 @@ import msgspec
 from core.errors import ConflictError, NotFoundError
 from core.storage.kinds import KINDS
 from core.storage.reads import Reads
+from core.storage.taken import is_left_out, merge_order, taken_packages
 from core.storage.titles import kind_words, row_name
 from core.storage.transaction import Transaction
 
@@ -148,5 +149,7 @@ def _changes(reads: Reads, kind: str, row_id: str) -> list[dict[str, Any]]:
         (kind, row_id),
     )
     if len({row["origin"] for row in rows}) > 1:
-        rows.sort(key=lambda row: (row["before"] is not None, row["time"], row["seq"]))
+        taken = taken_packages(reads)
+        rows = [row for row in rows if not is_left_out(kind, taken.get(row["origin"]))]
+        rows.sort(key=merge_order)
     return rows
