@@ -11,12 +11,13 @@ from typing import Any
 import msgspec
 
 from core.documents.library import take_document
-from core.errors import NotFoundError
+from core.errors import ConflictError, NotFoundError
 from core.exchange.packages import META_KEY, PackageInfo, PackageKind
 from core.exchange.privacy import PRIVATE_SQL, is_private_meta
 from core.ids import new_id, now
 from core.storage.audit import chain_heads
-from core.storage.files import remove_with_companions
+from core.storage.cipher import inspect_file
+from core.storage.files import put_in_place, remove_with_companions
 from core.storage.kinds import KINDS, encode_row
 from core.storage.reads import Reads
 from core.storage.references import AMONG, pack_ids
@@ -134,9 +135,13 @@ def _pack(
     fill: Callable[[Transaction], dict[str, int]],
     hides_names: bool,
 ) -> Packed:
-    package = Workspace.create(path, passphrase)
+    if inspect_file(path) != "missing":
+        raise ConflictError(f"{path} is there already.", remedy="Choose another name.")
+    # Under another name until it is whole: half a package would open like a whole one.
+    part = path.with_name(f".{path.name}.part")
+    remove_with_companions(part)
     try:
-        with package:
+        with Workspace.create(part, passphrase) as package:
             info = PackageInfo(
                 kind=kind,
                 workspace=workspace.origin,
@@ -154,9 +159,9 @@ def _pack(
                 return fill(tx)
 
             counts = package.transact_job("Pack", "", write).value
-    except BaseException:
-        remove_with_companions(path)
-        raise
+        put_in_place(part, path)
+    finally:
+        remove_with_companions(part)
     return Packed(path, kind, {k: n for k, n in counts.items() if n}, hides_names)
 
 

@@ -2,7 +2,8 @@
 
     python -m tests.adversarial.kill_loop [--kills 1000] [--seed 1]
 
-A child process edits, imports, runs a scripted model, undoes, backs up, rekeys, closes and reopens. It
+A child process edits, imports, runs a scripted model, undoes, backs up, rekeys, merges what came back in
+a package, closes and reopens. It
 says what each step will change before it begins it, and that it is done when it is called saved. The
 parent kills it with SIGKILL, opens the file and compares it with what it was told: everything that was
 done is there, the step under way is there whole or not at all, and `verify` finds nothing.
@@ -27,6 +28,8 @@ from typing import Any, NoReturn
 from core.errors import WrongPassphraseError
 from core.examples.verbs import edit_example
 from core.exchange.imports import import_records, read_import
+from core.exchange.merging import merge
+from core.exchange.packing import pack_everything
 from core.ids import new_id
 from core.people import add_person
 from core.runs.engine import execute_run
@@ -35,15 +38,17 @@ from core.storage import Transaction, Workspace
 from core.storage.audit import check_chain, check_file, check_rows
 from core.storage.backups import back_up, check_backup, list_backups
 from core.storage.cipher import Key, derive_key, read_salt
-from core.storage.files import companions
+from core.storage.files import companions, remove_with_companions
 from core.storage.rekey import change_key, opens
 from core.storage.undo import undo
 from core.tasks.verbs import add_task, delete_task, edit_task
-from core.types import Example, Job, Output, Run, System, Task
+from core.types import Example, Job, Output, Person, Run, System, Task
 from models.fake import FakeGenerator
 
 PASSPHRASES = ("correct horse battery", "another horse battery")
 ANSWER = "# Note\n\nThe patient coughs and is otherwise well."
+#: The package that is merged, and what a kill leaves of it.
+GIVEN = "given.rifugio"
 _FRESH_EVERY = 40
 _LONGEST = 1.2
 
@@ -98,6 +103,7 @@ class Child:
             (self._run, 3),
             (self._back_up, 2),
             (self._rekey, 1),
+            (self._merge, 2),
             (self._reopen, 1),
         )
         choices, weights = zip(*steps, strict=True)
@@ -219,6 +225,30 @@ class Child:
         passphrase = self._random.choice(PASSPHRASES)
         self._workspace = change_key(self._workspace, passphrase)
         self._done()
+
+    def _merge(self) -> None:
+        state = read_state(self._workspace)
+        tasks = sorted(name for name in state if name.startswith("task"))
+        path = self._workspace.path.with_name(GIVEN)
+        remove_with_companions(path)
+        person = self._workspace.get(Person, self._person)
+        pack_everything(self._workspace, path, PASSPHRASES[0], person)
+        with Workspace.open(path, PASSPHRASES[0]) as package:
+            sets: State = {}
+            for name in self._random.sample(tasks, min(3, len(tasks))):
+                sets[name] = self._text()
+                row = name.split()[1]
+                package.transact("Edit", person.id, edit_task, row, objective=sets[name])
+            added = new_id()
+            sets[f"task {added}"] = self._text()
+            package.transact(
+                "Add", person.id, add_task,
+                field="Law", objective=sets[f"task {added}"], task_id=added,
+            )  # fmt: skip
+            self._begin("merge", sets)
+            merge(self._workspace, package, self._person)
+            self._done()
+        path.unlink()
 
     def _reopen(self) -> None:
         self._begin("reopen", {})
@@ -362,7 +392,8 @@ def check(path: Path, key: Key, told: Told) -> tuple[Key, bool]:
         if opens(backup.path, key):
             check_backup(backup.path, key)
     left = sorted(p.name for p in path.parent.iterdir() if p != path)
-    stray = [n for n in left if n not in (f"{path.stem} backups", f"{path.name}.jsonl")]
+    own = (f"{path.stem} backups", f"{path.name}.jsonl")
+    stray = [n for n in left if n not in own and GIVEN not in n]
     assert not stray, f"left behind: {stray}"
     assert not companions(path)[0].exists()
     return key, whole
