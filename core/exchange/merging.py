@@ -9,6 +9,7 @@ same is told (`Conflict`) and stays in the history, from which it can be restore
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -108,6 +109,8 @@ def preview_merge(workspace: Workspace, other: Reads, person: str) -> MergeRepor
     InputError, ConflictError
     """
 
+    _refuse_unfit(workspace, other)
+
     def look(tx: Transaction) -> None:
         raise _PreviewError(_take_over(tx, other))
 
@@ -137,6 +140,7 @@ def merge(workspace: Workspace, other: Reads, person: str) -> MergeReport:
     ConflictError
         When two copies of one file were both worked in, so that their histories part.
     """
+    _refuse_unfit(workspace, other)
     mine = {head.origin: head.seq for head in chain_heads(workspace)}
     if any(head.seq > mine.get(head.origin, 0) for head in chain_heads(other)):
         back_up_if_due(workspace, "before-merge")
@@ -145,18 +149,22 @@ def merge(workspace: Workspace, other: Reads, person: str) -> MergeReport:
     ).value
 
 
-def _take_over(tx: Transaction, other: Reads) -> MergeReport:
+def _refuse_unfit(workspace: Reads, other: Reads) -> None:
+    """Before the writer is kept busy: what cannot be merged, whatever is in it."""
+    if package_info(workspace) is not None:
+        raise ConflictError(
+            "This workspace is a package.",
+            remedy="Merge it into the workspace it came from, not the other way round.",
+        )
     findings = check_chain(other)
     if findings:
         raise InputError(
             f"The other file's history is not whole: {findings[0].message} ({findings[0].place})",
             remedy="Ask for it again; nothing was taken over.",
         )
-    if package_info(tx) is not None:
-        raise ConflictError(
-            "This workspace is a package.",
-            remedy="Merge it into the workspace it came from, not the other way round.",
-        )
+
+
+def _take_over(tx: Transaction, other: Reads) -> MergeReport:
     report = MergeReport(package=package_info(other))
     tx.query("PRAGMA defer_foreign_keys = ON")
     new = _copy_history(tx, other)
@@ -381,10 +389,10 @@ def _person_name(tx: Reads, person: str) -> str:
 def _name_people(
     tx: Reads, entries: Iterable[Sequence[Mapping[str, Any]]], report: MergeReport
 ) -> None:
-    for of_origin in entries:
-        for entry in of_origin:
-            name = _person_name(tx, entry["person"])
-            report.people[name] = report.people.get(name, 0) + 1
+    counts = Counter(entry["person"] for of_origin in entries for entry in of_origin)
+    for person, count in counts.items():
+        name = _person_name(tx, person)
+        report.people[name] = report.people.get(name, 0) + count
 
 
 # -- what has no history -----------------------------------------------------------------
