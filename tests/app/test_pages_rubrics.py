@@ -297,7 +297,7 @@ def test_overlaps_are_found_by_the_embedder(open_window: OpenWindow, qtbot: QtBo
     page = open_page(window, qtbot)
     said: list[str] = []
     page.said.connect(said.append)
-    page.find_overlaps()
+    page.model_help.find_overlaps()
     qtbot.waitUntil(lambda: bool(said))
 
 

@@ -16,6 +16,7 @@ from app.pages.rubrics.dialogs import (
     SplitDialog,
 )
 from app.pages.rubrics.item_list import ItemList, ItemModel
+from app.pages.rubrics.model_help import no_rubric
 from app.pages.rubrics.studio import Studio
 from app.session import Session
 from app.strings import count_of, say
@@ -149,7 +150,7 @@ class ItemsPanel(Card):
     def can_edit(self) -> bool:
         """Whether the rubric takes changes; says why not."""
         if self._studio is None:
-            self.said.emit(say("There is no rubric yet. Make one with 'New rubric' first."))
+            self.said.emit(no_rubric())
             return False
         if self._studio.locked:
             self.said.emit(say("The rubric is locked. Make it a draft again to change it."))

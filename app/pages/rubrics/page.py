@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Future
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,10 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QSplitter, QTabWidget, QVBoxLayout, QWidget
 
 from app import theme
-from app.operations import run_job, run_query, run_verb
+from app.operations import run_query, run_verb
 from app.pages.base import Command
 from app.pages.base import Page as BasePage
 from app.pages.listing import Listing
-from app.pages.rubrics import background
 from app.pages.rubrics.dialogs import (
     ImportRubricDialog,
     NewRubricDialog,
@@ -24,11 +22,12 @@ from app.pages.rubrics.dialogs import (
 from app.pages.rubrics.history import HistoryPanel
 from app.pages.rubrics.item_editor import ItemEditor
 from app.pages.rubrics.items_panel import ItemsPanel
+from app.pages.rubrics.model_help import ModelHelp, no_rubric
 from app.pages.rubrics.skills_dialog import SkillsDialog
 from app.pages.rubrics.studio import Studio, read_studio
 from app.pages.rubrics.suggestion_panel import SuggestionPanel
 from app.pages.rubrics.words import STATES
-from app.strings import count_of, say
+from app.strings import say
 from app.text_offsets import to_code_points
 from app.widgets.basics import Card
 from app.widgets.buttons import Button
@@ -90,6 +89,9 @@ class Page(BasePage):
         self._overlaps: dict[str, tuple[Finding, ...]] = {}
         self._generation = 0
         keys = self.session.shortcuts
+        self.model_help = ModelHelp(self.session, lambda: self._studio, self)
+        self.model_help.said.connect(self.said)
+        self.model_help.overlapping.connect(self._on_overlaps)
         self.saver = Saver(self.session, self._start_saving, self)
         self.action_row.addWidget(SaveLabel(self.saver))
         self.import_button = Button(say("Import"), icon="import")
@@ -176,10 +178,10 @@ class Page(BasePage):
                 (say("Split the item"), self.panel.split_item, "rubrics.split"),
                 (say("Merge the items"), self.panel.merge_items, "rubrics.merge"),
                 (say("Keep a version"), self.history.keep_version, "rubrics.version"),
-                (say("Find overlapping items"), self.find_overlaps, ""),
+                (say("Find overlapping items"), self.model_help.find_overlaps, ""),
                 (say("Let a model suggest items"), self.suggest, ""),
                 (say("Tag the item's skills"), self.tag_skills, "rubrics.skills"),
-                (say("Let a model tag all items' skills"), self.tag_with_model, ""),
+                (say("Let a model tag all items' skills"), self.model_help.tag_all, ""),
                 (say("Rename the rubric"), self.panel.rename, ""),
                 (say("Delete the rubric"), self.delete_rubric, ""),
             )
@@ -248,22 +250,6 @@ class Page(BasePage):
         )
 
     @Slot()
-    def find_overlaps(self) -> None:
-        """Let the embedder find items that mean the same."""
-        if self._studio is None:
-            self._say_none()
-        else:
-            run_job(
-                self,
-                say("Finding overlaps"),
-                background.find_overlaps,
-                self.session.workspace,
-                self.session.models,
-                self._studio.rubric.id,
-                noun="items",
-            ).success(self._on_overlaps)
-
-    @Slot()
     def tag_skills(self) -> None:
         """Say which skills the item asks for."""
         item = self.panel.item
@@ -273,42 +259,14 @@ class Page(BasePage):
             SkillsDialog(self, item).open()
 
     @Slot()
-    def tag_with_model(self) -> None:
-        """Let the default model tag the items nobody has tagged."""
-        if self._studio is None:
-            self._say_none()
-        else:
-            run_job(
-                self,
-                say("Tagging skills"),
-                background.tag_skills,
-                self.session.workspace,
-                self.session.models,
-                self._studio.rubric.id,
-                self.session.person_id,
-                noun="items",
-            ).success(self._on_tagged)
-
-    @Slot()
     def suggest(self) -> None:
         """Let the default model suggest items."""
-        if not self.panel.can_edit() or self._studio is None:
-            return
-        self.tabs.setCurrentIndex(2)
-        self.suggestions.ask.setEnabled(False)
-        run_job(
-            self,
-            say("Suggesting items"),
-            background.suggest,
-            self.session.workspace,
-            self.session.models,
-            self._studio.rubric.id,
-            self.session.person_id,
-            noun="answers",
-        ).success(self._on_suggested).end(partial(self.suggestions.ask.setEnabled, True))
+        if self.panel.can_edit() and self._studio is not None:
+            self.tabs.setCurrentIndex(2)
+            self.model_help.suggest(self._studio)
 
     def _say_none(self) -> None:
-        self.said.emit(say("There is no rubric yet. Make one with 'New rubric' first."))
+        self.said.emit(no_rubric())
 
     # -- parts ---------------------------------------------------------------------------
 
@@ -333,6 +291,7 @@ class Page(BasePage):
         self.history = HistoryPanel(self.session)
         self.history.said.connect(self.said)
         self.suggestions = SuggestionPanel(self.session)
+        self.model_help.suggesting.connect(self.suggestions.ask.setEnabled)
         self.suggestions.asked.connect(self.suggest)
         self.tabs.addTab(self.editor, say("Item"))
         self.tabs.addTab(self.history, say("History"))
@@ -463,7 +422,7 @@ class Page(BasePage):
     @Slot(str)
     def _on_asked(self, what: str) -> None:
         if what == "overlaps":
-            self.find_overlaps()
+            self.model_help.find_overlaps()
         else:
             self.tag_skills()
 
@@ -482,21 +441,4 @@ class Page(BasePage):
 
     def _on_overlaps(self, found: dict[str, tuple[Finding, ...]]) -> None:
         self._overlaps = found
-        count = len(found)
-        self.said.emit(
-            say("{words} like another", words=count_of(count, "item is", "items are"))
-            if count
-            else say("No items overlap.")
-        )
         self._read(self.listing.view.current_id)
-
-    def _on_tagged(self, failed: int) -> None:
-        words = say("The items are tagged; results by skill are under Checklists, Numbers.")
-        if failed:
-            words = say("{words} could not be tagged.", words=count_of(failed, "item", "items"))
-        self.said.emit(words)
-
-    def _on_suggested(self, kept: Sequence[object]) -> None:
-        self.said.emit(
-            say("{words}", words=count_of(len(kept), "suggestion waits", "suggestions wait"))
-        )
