@@ -106,6 +106,7 @@ _DRAWINGS: Mapping[str, str] = {
     "filter": _path("M4 5h16l-6 7.5V20l-4-2v-5.5z"),
     "columns": _rect(3, 4, 18, 16) + _path("M12 4v16"),
     "book": _path("M5 4h10a4 4 0 0 1 4 4v12H8a3 3 0 0 1-3-3z", "M5 17a3 3 0 0 1 3-3h11"),
+    "package": _path("M12 3l8 4v10l-8 4-8-4V7z", "M4 7l8 4 8-4", "M12 11v10", "M8 5l8 4"),
     "shield": _path("M12 3l8 3v6c0 5-3.5 8-8 9.5C7.5 20 4 17 4 12V6z", "M8.5 12l2.5 2.5 4.5-5"),
     "skip": _path("M5 5v14l9-7z", "M19 5v14"),
     "connect": _circle(6, 6, 2.5)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -25,7 +26,16 @@ if TYPE_CHECKING:
     from models.local import LocalModels
 
 _RECENT = 8
+
 _SAVE_MILLISECONDS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPackage:
+    """Whom an open package is for, and when it was made (UTC, ISO 8601)."""
+
+    person: str
+    made: str
 
 
 class Models(Protocol):
@@ -47,6 +57,8 @@ class Session(QObject):
     #: A workspace was opened, closed or locked.
     workspace_changed = Signal()
     person_changed = Signal()
+    #: What is open was found to be a package, or to be none.
+    package_found = Signal()
     settings_changed = Signal()
 
     def __init__(
@@ -66,6 +78,8 @@ class Session(QObject):
         self._models: Any = None
         self._workspace: Workspace | None = None
         self._person = Person(id="", name="")
+        #: What the open workspace says of itself where it is a package, as `note_package` found it.
+        self.package: OpenPackage | None = None
         self._save_timer = QTimer(self)
         self._save_timer.setSingleShot(True)
         self._save_timer.setInterval(_SAVE_MILLISECONDS)
@@ -105,9 +119,15 @@ class Session(QObject):
         """Stop working in the workspace, which the caller closes."""
         workspace, self._workspace = self._workspace, None
         self._person = Person(id="", name="")
+        self.package = None
         if workspace is not None:
             self.workspace_changed.emit()
         return workspace
+
+    def note_package(self, package: OpenPackage | None) -> None:
+        """What is open is a package, or is none."""
+        self.package = package
+        self.package_found.emit()
 
     # -- the person ----------------------------------------------------------------------
 
@@ -207,14 +227,18 @@ def suggested_name(settings: Settings) -> str:
 def prepare_workspace(workspace: Workspace, name: str, *, recover: bool = True) -> Person:
     """Settle what a crash left behind and find the person at work, adding them if they are new.
 
-    For a worker thread. In a workspace open for reading only, a stranger goes without an id.
+    For a worker thread. In a workspace open for reading only, a stranger goes without an id. In a package
+    a stranger is whom it is for: what waits there waits for nobody else.
     """
+    from core.exchange.packages import package_info
     from core.jobs import recover_jobs
     from core.people import add_person
 
     name = name.strip() or "Me"
     people = workspace.find(Person)
     found = next((p for p in people if p.name.casefold() == name.casefold()), None)
+    if found is None and (package := package_info(workspace)) is not None:
+        found = next((p for p in people if p.id == package.person), None)
     if workspace.read_only:
         return found or Person(id="", name=name, role="reviewer")
     if found is None:

@@ -297,6 +297,8 @@ def make_style_sheet(theme: Theme) -> str:
         "body": theme.px(BODY),
         "small": theme.px(SMALL),
         "heading": theme.px(HEADING),
+        # Half of a round mark, its border included.
+        "round": (theme.px(HEADING) + 2) // 2,
         "title": theme.px(TITLE),
         "reading": round(READING_SIZE * theme.scale),
         "control_padding_v": theme.px(6),

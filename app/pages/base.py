@@ -25,12 +25,14 @@ from core.changes import Changes
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Something the command palette offers. ``hint`` is the key shown beside it."""
+    """Something the command palette offers. ``hint`` is the key shown beside it, ``refusal`` why it
+    cannot be run now."""
 
     text: str
     run: Callable[[], object]
     hint: str = ""
     group: str = ""
+    refusal: str = ""
 
 
 class Page(QWidget):

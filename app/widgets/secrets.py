@@ -67,12 +67,20 @@ class KeyFileField(QWidget):
 
 
 class NewSecret(QWidget):
-    """A passphrase twice with its strength, a key file where wanted, or none of both, said in words."""
+    """A passphrase twice with its strength, a key file where wanted, or none of both, said in words.
+
+    Parameters
+    ----------
+    bare
+        Only the passphrase: neither a key file nor going without is offered.
+    """
 
     changed = Signal()
     submitted = Signal()
 
-    def __init__(self, *, word: str = "", parent: QWidget | None = None) -> None:
+    def __init__(
+        self, *, word: str = "", bare: bool = False, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         form = Form()
         self.setLayout(form)
@@ -103,6 +111,9 @@ class NewSecret(QWidget):
             widget.hide()
         self.plain = QCheckBox(say("No passphrase: anybody with the file can read it"))
         form.addRow(self.plain)
+        if bare:
+            self.more.hide()
+            self.plain.hide()
         self.passphrase.textChanged.connect(self._on_typed)
         self.again.textChanged.connect(self._on_typed)
         self.key_file.changed.connect(self.changed)
@@ -132,6 +143,13 @@ class NewSecret(QWidget):
         if self.passphrase.text() != self.again.text():
             return say("The two passphrases differ.")
         return ""
+
+    def take_focus(self) -> None:
+        """Give the keyboard to the field that `problem` is about."""
+        from core.storage.workspace import MINIMUM_PASSPHRASE
+
+        long_enough = len(self.passphrase.text()) >= MINIMUM_PASSPHRASE
+        (self.again if long_enough else self.passphrase).setFocus()
 
     def wipe(self) -> None:
         """Forget what was typed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QSizePolicy, QWidget
 
 from app import theme
@@ -14,6 +14,7 @@ from app.shortcuts import Shortcuts
 from app.strings import format_bytes, format_duration, format_number, format_rate, say
 from app.widgets.basics import ElidedLabel, label
 from app.widgets.buttons import Button
+from app.windows.packages.watch import package_words
 
 if TYPE_CHECKING:
     from core.storage.undo import UndoEntry
@@ -135,6 +136,9 @@ class BottomBar(QFrame):
         self.cancel_button = Button(say("Stop"), "quiet", icon="stop")
         self.cancel_button.clicked.connect(self._cancel)
         self.note_label = label("", "small")
+        self.package_label = ElidedLabel()
+        self.package_label.setProperty("role", "small")
+        self.package_label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.undo_button = Button("", "quiet", icon="undo")
         self.undo_button.clicked.connect(self.undo_asked)
         layout.addWidget(self.job_label)
@@ -142,12 +146,16 @@ class BottomBar(QFrame):
         layout.addWidget(self.rate_label)
         layout.addWidget(self.cancel_button)
         layout.addStretch(1)
+        layout.addWidget(self.package_label)
         layout.addWidget(self.note_label)
         layout.addWidget(self.undo_button)
         self._tick = QTimer(self)
         self._tick.setInterval(1000)
         self._tick.timeout.connect(self._show_progress)
         session.jobs.changed.connect(self._take_job)
+        session.package_found.connect(self._show_package)
+        session.workspace_changed.connect(self._show_package)
+        self._show_package()
         session.shortcuts.changed.connect(self._show_undo_key)
         self._take_job()
         self.show_undo(None)
@@ -156,6 +164,13 @@ class BottomBar(QFrame):
     def say(self, text: str) -> None:
         """A lasting word at the right, such as 'Saved on disk 09:42'."""
         self.note_label.setText(text)
+
+    @Slot()
+    def _show_package(self) -> None:
+        """Say that what is open is a package, and what to do with it."""
+        package = self._session.package
+        self.package_label.setVisible(package is not None)
+        self.package_label.setText(package_words(package) if package is not None else "")
 
     def show_undo(self, entry: UndoEntry | None) -> None:
         """Say what undo would undo."""

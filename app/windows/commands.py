@@ -11,6 +11,7 @@ from app import theme
 from app.pages import PAGES
 from app.pages.base import Command
 from app.strings import say
+from app.windows.packages.watch import package_refusal
 from app.windows.safety.history import row_in_view
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class WindowCommands(QObject):
         if page is not None:
             found = [*page.commands(), *found]
         own = say("Rifugio")
+        refusal = package_refusal(self._session)
         if row_in_view(page) is not None:
             found.insert(0, Command(say("History of what is shown …"), self.show_history, "", own))
         found += [
@@ -61,6 +63,8 @@ class WindowCommands(QObject):
             Command(say("Change the passphrase …"), self.change_passphrase, "", own),
             Command(say("Bring back something deleted …"), self.show_deleted, "", own),
             Command(say("Export the history …"), self.export_history, "", own),
+            Command(say("Pack for a person …"), self.pack, "", own, refusal),
+            Command(say("Merge a package …"), self.merge, "", own, refusal),
             Command(say("Help for this page"), self.show_help, keys.hint("help"), own),
             Command(say("Keyboard shortcuts"), self.show_shortcuts, "", own),
             Command(say("Larger text"), self.larger_text, keys.hint("larger-text"), own),
@@ -139,6 +143,22 @@ class WindowCommands(QObject):
 
         if self._session.has_workspace:
             export_history(self._window)
+
+    @Slot()
+    def pack(self) -> None:
+        """Pack what waits for somebody, or everything."""
+        from app.windows.packages.pack import PackDialog
+
+        if not package_refusal(self._session) and self._window.settle():
+            PackDialog(self._window).open()
+
+    @Slot()
+    def merge(self) -> None:
+        """Take over what was done in a package or in another copy."""
+        from app.windows.packages.merge import MergeDialog
+
+        if not package_refusal(self._session) and self._window.settle():
+            MergeDialog(self._window).open()
 
     @Slot()
     def show_help(self) -> None:

@@ -21,7 +21,7 @@ from app.strings import say
 from core.resources import resource_path
 
 #: Order of the topics: as in the rail, between how to start and what holds everywhere.
-_ORDER = ("start", *(entry.name for entry in PAGES), "keys", "safety")
+_ORDER = ("start", *(entry.name for entry in PAGES), "keys", "packages", "safety")
 
 #: A topic made from the metrics themselves.
 _METRICS = "metrics"

@@ -19,6 +19,7 @@ from app.widgets.notice import Toast
 from app.windows.commands import WindowCommands
 from app.windows.idle import IdleWatch
 from app.windows.lock import LockScreen
+from app.windows.packages.watch import PackageWatch
 from app.windows.places import keep_geometry, keep_place, kept_place, restore_geometry
 from app.windows.safety.checks import check_passphrase
 from app.windows.safety.keeper import BackupKeeper
@@ -42,6 +43,7 @@ class MainWindow(QMainWindow):
         self.session = session
         self._held: Workspace | None = None
         self._locked_path: Path | None = None
+        self._locked_name = ""
         self._closing = False
         self._replacing = False
         self._kept_open = False
@@ -60,6 +62,7 @@ class MainWindow(QMainWindow):
         self.idle.idled.connect(self.lock)
         self.keeper = BackupKeeper(session, self)
         self.keeper.said.connect(self.toast.say)
+        self.packages = PackageWatch(session, self)
         self.undoing = Undoing(session, self.work, self.toast, self.settle)
         self.commands = WindowCommands(self)
         self.welcome.opened.connect(self._adopt)
@@ -97,6 +100,7 @@ class MainWindow(QMainWindow):
         self._keep_place()
         workspace = self.session.workspace
         self._locked_path = workspace.path
+        self._locked_name = self.session.person.name
         busy = bool(self.session.jobs.long_jobs)
         encrypted = workspace.encrypted
         if saved:
@@ -135,7 +139,7 @@ class MainWindow(QMainWindow):
                 self, check_passphrase, self.session.workspace, passphrase, key_file
             ).success(self._show_kept).failure(self.lock_screen.refuse)
             return
-        name = self.session.settings.person
+        name = self._locked_name
         from core.storage.workspace import Workspace
 
         def open_again() -> tuple[Workspace, Person]:
@@ -254,7 +258,6 @@ class MainWindow(QMainWindow):
     def _adopt(self, workspace: Workspace, person: Person, focus: bool = True) -> None:
         self._locked_path = None
         self.session.adopt(workspace, person)
-        self.session.update_settings(person=person.name)
         self.setWindowTitle(f"{workspace.path.stem} - Rifugio")
         self.stack.setCurrentWidget(self.work)
         self.work.restore_places(kept_place(self.session))

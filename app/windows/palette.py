@@ -13,7 +13,7 @@ from PySide6.QtCore import (
     Qt,
     Slot,
 )
-from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtGui import QKeyEvent, QPainter, QPalette
 from PySide6.QtWidgets import (
     QDialog,
     QLineEdit,
@@ -79,14 +79,16 @@ class _Commands(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return command.text
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{command.text} {command.hint}".strip()
+            return f"{command.text} {command.refusal or command.hint}".strip()
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return command.refusal or None
         if role == Qt.ItemDataRole.UserRole:
             return command
         return None
 
 
 class _CommandDelegate(QStyledItemDelegate):
-    """A command's words at the left, its key at the right."""
+    """A command's words at the left, its key at the right, or why it cannot be run."""
 
     def paint(
         self,
@@ -94,15 +96,22 @@ class _CommandDelegate(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
+        command: Command = index.data(Qt.ItemDataRole.UserRole)
         option.state &= ~QStyle.StateFlag.State_HasFocus
-        super().paint(painter, option, index)
-        command = index.data(Qt.ItemDataRole.UserRole)
-        words = command.hint or command.group
         current = theme.current()
+        if command.refusal:
+            option.palette.setColor(QPalette.ColorRole.Text, current.color("muted"))
+            option.palette.setColor(QPalette.ColorRole.HighlightedText, current.color("muted"))
+        super().paint(painter, option, index)
+        words = command.refusal or command.hint or command.group
         painter.save()
         painter.setFont(current.ui_font(theme.SMALL))
         painter.setPen(current.color("muted"))
         room: QRect = option.rect.adjusted(0, 0, -theme.M, 0)
+        taken = option.fontMetrics.horizontalAdvance(command.text) + 2 * theme.M
+        words = painter.fontMetrics().elidedText(
+            words, Qt.TextElideMode.ElideRight, max(0, room.width() - taken)
+        )
         painter.drawText(room, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)
         painter.restore()
 
@@ -113,7 +122,8 @@ class _CommandDelegate(QStyledItemDelegate):
 
 
 class Palette(QDialog):
-    """Runs the chosen command after it has closed, so that the command may open a dialog."""
+    """Runs the chosen command after it has closed, so that the command may open a dialog; one that
+    cannot be run says why beside it, and leaves the palette open."""
 
     def __init__(self, commands: Sequence[Command], parent: QWidget) -> None:
         super().__init__(parent)
@@ -162,6 +172,8 @@ class Palette(QDialog):
 
     def _run_index(self, index: QModelIndex) -> None:
         command: Command = index.data(Qt.ItemDataRole.UserRole)
+        if command.refusal:
+            return
         self.accept()
         command.run()
 

@@ -123,15 +123,21 @@ class RateDesk(Desk[ReviewView, QueueCounts]):
 
     def make_empty(self) -> EmptyState:
         if self._counts.total and not self._counts.open:
+            words = say(
+                "Every output in your queue is submitted or skipped. Your decisions stay "
+                "editable: open one from the queue."
+            )
+            look = (say("Look through the queue"), partial(self._go, "queue", None))
+            if self.session.package is not None:
+                # A package has no results of its own: it goes back to where they are.
+                send = say("Close this package and send the file back.")
+                return EmptyState("check", say("Nothing waits for you"), f"{words} {send}", look)
             return EmptyState(
                 "check",
                 say("Nothing waits for you"),
-                say(
-                    "Every output in your queue is submitted or skipped. Your decisions stay "
-                    "editable: open one from the queue."
-                ),
+                words,
                 (say("See results"), partial(self._go, "results", None)),
-                (say("Look through the queue"), partial(self._go, "queue", None)),
+                look,
             )
         return EmptyState(
             "review",

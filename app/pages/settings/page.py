@@ -17,6 +17,7 @@ from app.widgets.basics import Card, Scroller, label
 from app.widgets.buttons import Button
 from app.widgets.editors import LineEditor
 from app.widgets.inputs import ComboBox, CopyField, Form
+from app.windows.packages.watch import package_refusal, package_words
 from core.changes import Changes, Outcome
 from core.people import rename_person
 from core.settings import data_directory, models_directory
@@ -69,6 +70,7 @@ class Page(BasePage):
         scroller.box.addStretch(1)
         self.session.settings_changed.connect(self._show)
         self.session.person_changed.connect(self._show)
+        self.session.package_found.connect(self._show)
         self._show()
 
     def refresh(self, changes: Changes | None) -> None:
@@ -163,11 +165,17 @@ class Page(BasePage):
         self.deleted_button.clicked.connect(self._show_deleted)
         self.history_button = Button(say("Export the history …"), icon="export")
         self.history_button.clicked.connect(self._export_history)
+        self.pack_button = Button(say("Pack for a person …"), icon="package")
+        self.pack_button.clicked.connect(self._pack)
+        self.merge_button = Button(say("Merge a package …"), icon="import")
+        self.merge_button.clicked.connect(self._merge)
         self.safety_buttons = (
             self.backups_button,
             self.passphrase_button,
             self.deleted_button,
             self.history_button,
+            self.pack_button,
+            self.merge_button,
         )
         grid = QGridLayout()
         grid.setSpacing(theme.S)
@@ -243,6 +251,11 @@ class Page(BasePage):
         for button in self.safety_buttons:
             button.setEnabled(there)
         self.passphrase_button.setEnabled(writable)
+        refusal = package_refusal(self.session)
+        for button in (self.pack_button, self.merge_button):
+            button.setEnabled(not refusal)
+            button.setToolTip(refusal)
+            button.setAccessibleDescription(refusal)
         if not there:
             self.safety_words.setText(say("No workspace is open."))
             return
@@ -275,7 +288,9 @@ class Page(BasePage):
             if self.session.workspace.encrypted
             else say("Not encrypted: anybody with the file can read it.")
         )
-        self.safety_words.setText(f"{state} {last}")
+        package = self.session.package
+        about = f"{package_words(package)}\n" if package is not None else ""
+        self.safety_words.setText(f"{about}{state} {last}")
 
     @Slot()
     def _show_backups(self) -> None:
@@ -303,6 +318,18 @@ class Page(BasePage):
         from app.windows.safety.export import export_history
 
         export_history(self.window())
+
+    @Slot()
+    def _pack(self) -> None:
+        from app.windows.packages.pack import PackDialog
+
+        PackDialog(self).open()
+
+    @Slot()
+    def _merge(self) -> None:
+        from app.windows.packages.merge import MergeDialog
+
+        MergeDialog(self).open()
 
     @Slot()
     def _rename(self) -> None:
