@@ -10,7 +10,7 @@ same is told (`Conflict`) and stays in the history, from which it can be restore
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ import msgspec
 
 from core.documents.library import take_document
 from core.errors import BugError, ConflictError, InputError
+from core.exchange.folding import Heed, fold_changes, standing_changes
 from core.exchange.packages import PackageInfo, package_info
 from core.exchange.privacy import is_private_meta
 from core.exchange.settling import settle_twins
@@ -271,18 +272,13 @@ def _settle_row(
     if not any(heed(entry) for entry in new):
         report.left_out[kind] = report.left_out.get(kind, 0) + 1
         return
-    entries = sorted(
-        tx.query(
-            'SELECT kind, row, "before", "after", time, seq, origin, person FROM change'
-            " WHERE kind = ? AND row = ?",
-            (kind, row),
-        ),
-        key=merge_order,
+    entries = tx.query(
+        'SELECT kind, row, tx, "before", "after", time, seq, origin, person, undoes FROM change'
+        " WHERE kind = ? AND row = ?",
+        (kind, row),
     )
-    columns: dict[str, Any] = {} if current is not None else {"deleted": 0}
-    heeded = [(entry, heed(entry)) for entry in entries]
-    for _entry, after in heeded:
-        columns |= after
+    entries.sort(key=merge_order)
+    columns = fold_changes(entries, heed)
     if current is None:
         if entries[0]["before"] is not None:
             report.left_out[kind] = report.left_out.get(kind, 0) + 1
@@ -291,7 +287,8 @@ def _settle_row(
         _count(report.added if not columns["deleted"] else report.removed, kind)
         return
     differing = {name: value for name, value in columns.items() if current[name] != value}
-    _note_conflicts(tx, kind, row, current, heeded, known, new, report)
+    changes = list(standing_changes(entries, heed))
+    _note_conflicts(tx, kind, row, current, changes, known, new, report)
     if not differing:
         return
     names = ", ".join(f'"{name}" = ?' for name in differing)
@@ -304,9 +301,7 @@ def _settle_row(
     _count(report.removed if gone else report.changed, kind)
 
 
-def _heeding(
-    kind: str, current: Mapping[str, Any] | None, taken: Mapping[str, str]
-) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+def _heeding(kind: str, current: Mapping[str, Any] | None, taken: Mapping[str, str]) -> Heed:
     """What of an entry counts for a row: of a package, not more than it was made for."""
     private = False
     if kind == "example" and current is not None:
@@ -351,7 +346,7 @@ def _note_conflicts(
     kind: str,
     row: str,
     current: Mapping[str, Any],
-    heeded: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
+    changes: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
     known: Mapping[str, int],
     new: Sequence[Mapping[str, Any]],
     report: MergeReport,
@@ -360,7 +355,7 @@ def _note_conflicts(
     fresh = {(entry["origin"], entry["seq"]) for entry in new}
     ours: dict[str, tuple[Any, Mapping[str, Any]]] = {}
     theirs: dict[str, tuple[Any, Mapping[str, Any]]] = {}
-    for entry, after in heeded:
+    for entry, after in changes:
         is_new = (entry["origin"], entry["seq"]) in fresh
         unseen = entry["seq"] > known.get(entry["origin"], 0)
         if is_new or unseen:

@@ -21,7 +21,7 @@ from core.review.verbs import record_rating
 from core.storage import Workspace
 from core.storage.audit import check_chain, check_file, check_rows
 from core.storage.kinds import KINDS
-from core.storage.undo import undo, undoable
+from core.storage.undo import redo, undo, undoable
 from core.tasks.verbs import add_task, delete_task, edit_task
 from core.types import RATING_AXES, Field, Output, Rating, Run, System, Task
 from tests.factories import make_run
@@ -128,6 +128,10 @@ def test_the_order_of_merges_does_not_matter(
         ):
             do(first, one, who)
             do(second, two, who)
+            workspace.copy_to(folder / "bare.rifugio")
+            with Workspace.open(folder / "bare.rifugio") as bare:
+                merge(bare, first, "")
+                assert _by_name(bare) == _by_name(first), "nothing was done there"
             do(workspace, ours, who)
             workspace.copy_to(folder / "twin.rifugio")
             merge(workspace, first, "")
@@ -152,6 +156,24 @@ def _by_name(workspace: Workspace) -> dict[str, list[Any]]:
         for t in workspace.find(Task, order_by="id")
     ]
     return rows
+
+
+def test_what_was_done_and_undone_there_leaves_alone_what_was_written_here(
+    workspace: Workspace, package: Workspace
+) -> None:
+    ann, task = person_of(workspace).id, workspace.find(Task)[0].id
+    package.transact("Edit", ann, edit_task, task, notes="there")
+    workspace.transact("Edit", ann, edit_task, task, notes="here")
+    undo(package, ann)
+    added = package.transact("Add", ann, add_task, field="Law", objective="Sum up").value
+    undo(package, ann)
+    report = merge(workspace, package, "")
+    assert workspace.get(Task, task).notes == "here" and not report.conflicts
+    assert not workspace.find(Task, "id = ?", (added.id,))
+    redo(package, ann)
+    merge(workspace, package, "")
+    assert workspace.get(Task, added.id).objective == "Sum up"
+    assert sound(workspace)
 
 
 # -- twins -------------------------------------------------------------------------------
