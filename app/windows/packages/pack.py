@@ -305,7 +305,6 @@ class PackDialog(PackageDialog):
         )
         self._done.setLayout(column(*parts, None, spacing=theme.M))
         self._pages.setCurrentWidget(self._done)
-        self._pages.widget(0).hide()
         self.setAccessibleDescription(title)
         self.pack_button.hide()
         self.cancel_button.setText(say("Close"))
