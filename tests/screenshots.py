@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from app.windows.main import MainWindow
     from core.storage import Workspace
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -233,12 +234,63 @@ def draw(
         if only is None or entry.name in only:
             window.work.show_page(entry.name)
             keep(entry.name)
+    if only is None or "packages" in only:
+        draw_packages(window, folder, suffix)
     window.lock()
     if only is None:
         keep("lock")
     window.close()
     window.deleteLater()
     spin(20)
+
+
+def draw_packages(window: MainWindow, folder: Path, suffix: str) -> None:
+    """Draw the dialogs of packages: packing, and the preview of a merge with a conflict."""
+    from app.windows.packages.merge import MergeDialog
+    from app.windows.packages.pack import PackDialog
+    from core.exchange.packing import pack_reviews
+    from core.people import find_person
+    from core.review.verbs import record_rating
+    from core.storage import Workspace
+    from core.types import RATING_AXES, Rating
+    from tests.event_loop import spin
+
+    def settle() -> None:
+        while not window.session.jobs.idle:
+            spin(20)
+        spin(100)
+
+    pack = PackDialog(window)
+    pack.open()
+    settle()
+    pack.grab().save(str(folder / f"pack-{suffix}.png"))
+    pack.reject()
+    workspace = window.session.workspace
+    person = find_person(workspace, "Dr A. Rossi")
+    secret = "only for this picture"
+    with tempfile.TemporaryDirectory() as place:
+        package = Path(place) / "package.rifugio"
+        pack_reviews(workspace, package, secret, person)
+        rated = workspace.find(Rating)[0]
+        with Workspace.open(package, secret) as other:
+            for axis in RATING_AXES:
+                value = 6 - rated.value if axis == rated.axis else 4
+                other.transact(
+                    "Rate", person.id, record_rating, rated.output_id, person.id, axis, value
+                )
+        workspace.transact(
+            "Rate", person.id, record_rating, rated.output_id, person.id, rated.axis, 2
+        )
+        merge = MergeDialog(window)
+        merge.open()
+        merge.file.setText(str(package))
+        merge.look()
+        settle()
+        merge.passphrase.setText(secret)
+        merge.look()
+        settle()
+        merge.grab().save(str(folder / f"merge-{suffix}.png"))
+        merge.reject()
 
 
 if __name__ == "__main__":

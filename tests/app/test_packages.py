@@ -390,8 +390,8 @@ def test_a_lock_closes_the_dialog_and_the_package_is_written_to_its_end(
     merging = merge_dialog(window)
     look_into(merging, merging_path, qtbot)
     key = merging._looked.key
-    window.lock()
-    assert find_dialog(MergeDialog) is None
+    qtbot.keyClick(merging, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
+    assert find_dialog(MergeDialog) is None and not window.session.has_workspace
     assert not any(key.raw)
 
 
@@ -460,6 +460,10 @@ def test_errors_of_merging_are_said_in_the_dialog(
         assert not dialog.merge_button.isVisible()
         dialog.reject()
     dialog = merge_dialog(window)
+    look_into(dialog, package, qtbot, "")
+    assert dialog.notice.text == "Please type its passphrase."
+    dialog.file.clear()
+    assert not dialog.passphrase.isVisible() and not dialog.notice.isVisible()
     dialog.look_button.click()
     assert dialog.notice.text == "Please choose a file."
     dialog.reject()

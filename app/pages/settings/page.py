@@ -321,15 +321,13 @@ class Page(BasePage):
 
     @Slot()
     def _pack(self) -> None:
-        from app.windows.packages.pack import PackDialog
-
-        PackDialog(self).open()
+        window: Any = self.window()
+        window.commands.pack()
 
     @Slot()
     def _merge(self) -> None:
-        from app.windows.packages.merge import MergeDialog
-
-        MergeDialog(self).open()
+        window: Any = self.window()
+        window.commands.merge()
 
     @Slot()
     def _rename(self) -> None:

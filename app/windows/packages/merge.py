@@ -34,6 +34,7 @@ class MergeDialog(PackageDialog):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(say("Merge a package"), parent, width=_WIDTH, height=_ASKING_HEIGHT)
         self._looked: Looked | None = None
+        self._path = Path()
         self.content.addWidget(self._make_asking())
         self.content.addWidget(self._make_found())
         self.content.addStretch(1)
@@ -152,7 +153,7 @@ class MergeDialog(PackageDialog):
             self.complain(say("Please choose a file."))
             self.file.setFocus()
             return
-        path = Path(text).expanduser()
+        path = self._path = Path(text).expanduser()
         passphrase, key_file = self.passphrase.text(), self.key_file.path
         workspace, own = self.session.workspace, self.session.person_id
 
@@ -193,8 +194,11 @@ class MergeDialog(PackageDialog):
 
     def _take_look(self, looked: Looked | None) -> None:
         if looked is None:
-            self._secret.show()
-            self.key_file.set_path(self.session.key_file_of(Path(self.file.text().strip())))
+            if self._secret.isVisibleTo(self):
+                self.complain(say("Please type its passphrase."))
+            else:
+                self._secret.show()
+                self.key_file.set_path(self.session.key_file_of(self._path))
             self.passphrase.setFocus()
             return
         self._looked = looked
@@ -250,7 +254,7 @@ class MergeDialog(PackageDialog):
             ],
         )
         _show_rows(self.tree, min(len(lines), 6 if report.conflicts else 10))
-        _show_rows(self.conflicts, min(len(report.conflicts), 8))
+        _show_rows(self.conflicts, min(len(report.conflicts), 7))
         self.backup_label.setVisible(new)
         self._asking.hide()
         self._found.show()

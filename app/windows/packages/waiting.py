@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.pages.review.items import prepare_queue
@@ -99,7 +99,7 @@ class Order:
     everything: bool
     hide_names: bool
     path: Path | None
-    passphrase: str
+    passphrase: str = field(repr=False)
 
 
 def pack_order(workspace: Workspace, own_id: str, order: Order) -> tuple[Person, Packed]:
