@@ -32,10 +32,12 @@ _SAVE_MILLISECONDS = 400
 
 @dataclass(frozen=True, slots=True)
 class OpenPackage:
-    """Whom an open package is for, and when it was made (UTC, ISO 8601)."""
+    """Whom an open package is for, when it was made (UTC, ISO 8601), and whether it holds only what they
+    are to review."""
 
     person: str
     made: str
+    only_reviews: bool
 
 
 class Models(Protocol):

@@ -274,12 +274,13 @@ def draw_packages(window: MainWindow, folder: Path, suffix: str) -> None:
         rated = workspace.find(Rating)[0]
         with Workspace.open(package, secret) as other:
             for axis in RATING_AXES:
-                value = 6 - rated.value if axis == rated.axis else 4
+                value = rated.value % 5 + 1
                 other.transact(
                     "Rate", person.id, record_rating, rated.output_id, person.id, axis, value
                 )
+        value = (rated.value + 1) % 5 + 1
         workspace.transact(
-            "Rate", person.id, record_rating, rated.output_id, person.id, rated.axis, 2
+            "Rate", person.id, record_rating, rated.output_id, person.id, rated.axis, value
         )
         merge = MergeDialog(window)
         merge.open()

@@ -44,7 +44,10 @@ class PersonDialog(Dialog):
     def _fill(self, people: list[Person]) -> None:
         self._people = {person.id: person for person in people}
         entries = [(person.name, person.id) for person in people]
-        if not self.session.workspace.read_only:
+        package = self.session.package
+        # Of a package of reviews only reviews are taken back, and nobody who was added there.
+        addable = package is None or not package.only_reviews
+        if addable and not self.session.workspace.read_only:
             entries.append((say("Somebody new …"), _NEW))
         self.people.fill(entries, self.session.person_id)
         self._on_choice()

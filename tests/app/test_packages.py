@@ -19,6 +19,7 @@ from app.windows.packages.merge import MergeDialog
 from app.windows.packages.pack import PackDialog
 from app.windows.packages.waiting import read_waiting, suggest_file
 from app.windows.palette import Palette
+from app.windows.person import PersonDialog
 from core.exchange.packages import package_info
 from core.exchange.packing import pack_everything, pack_reviews
 from core.people import add_person, find_person
@@ -154,6 +155,16 @@ def count_changes(workspace: Workspace) -> int:
     return int(workspace.value("SELECT count(*) FROM change"))
 
 
+def people_offered(window: MainWindow, qtbot: QtBot) -> list[str]:
+    """Who can be chosen as the person who works."""
+    window.commands.choose_person()
+    dialog: Any = find_dialog(PersonDialog)
+    qtbot.waitUntil(lambda: dialog.people.count() > 0)
+    offered = [dialog.people.itemText(row) for row in range(dialog.people.count())]
+    dialog.reject()
+    return offered
+
+
 def lines_of(table: Any) -> list[tuple[str, ...]]:
     return [
         tuple(table.topLevelItem(place).text(column) for column in range(table.columnCount()))
@@ -191,6 +202,8 @@ def test_work_goes_out_and_comes_back(window: MainWindow, plain: Path, qtbot: Qt
     workspace = window.session.workspace
     assert window.session.person.name == "Ann"
     assert [system.name for system in workspace.find(System)] == ["Hidden"]
+    # Whoever was added there would be in no other file.
+    assert people_offered(window, qtbot) == ["Ann"]
     with qtbot.waitActive(window):
         # No desktop here gives the window back what the dialog had.
         window.activateWindow()
@@ -569,6 +582,7 @@ def test_a_package_says_what_it_is_and_neither_packs_nor_merges(
     assert line.isVisible() and line.full_text.startswith("Package for Ann from ")
     assert "send this file back" in line.full_text
     assert window.session.person.name == "Ann"
+    assert sorted(people_offered(window, qtbot)) == ["Ann", "Bob", "Somebody new …"]
     page = window.work.show_page("settings")
     settle(window, qtbot)
     assert not page.merge_button.isEnabled() and not page.pack_button.isEnabled()

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _FILTER = "Rifugio (*.rifugio);;All files (*)"
 #: Pixels at 100 % text: while it is asked for a file, and when there is something to show of it.
 _WIDTH, _ASKING_HEIGHT, _FOUND_HEIGHT = 880, 420, 690
+#: So many lines there is room for in the lower of them.
+_FEW = 3
 
 
 class MergeDialog(PackageDialog):
@@ -258,7 +260,8 @@ class MergeDialog(PackageDialog):
         self.backup_label.setVisible(new)
         self._asking.hide()
         self._found.show()
-        self.prefer_size(_WIDTH, _FOUND_HEIGHT if lines or report.conflicts else _ASKING_HEIGHT)
+        much = bool(report.conflicts) or len(lines) > _FEW
+        self.prefer_size(_WIDTH, _FOUND_HEIGHT if much else _ASKING_HEIGHT)
         self.show_busy()
         # What is told first is what the file is; then what the button does.
         self.setAccessibleDescription(f"{self.source_label.text()} {self.people_label.text()}")

@@ -35,7 +35,7 @@ class PackageWatch(QObject):
             if info is None:
                 return None
             name = workspace.value("SELECT name FROM person WHERE id = ?", (info.person,))
-            return OpenPackage(str(name or ""), info.made)
+            return OpenPackage(str(name or ""), info.made, info.kind == "reviews")
 
         def take(package: OpenPackage | None) -> None:
             if not self._session.has_workspace or self._session.workspace is not workspace:
