@@ -116,7 +116,7 @@ class MergeDialog(PackageDialog):
             label(
                 say(
                     "Of what was changed on both sides the later one stands. The other stays in the "
-                    "history, from which it can be brought back."
+                    "history."
                 ),
                 "muted",
                 wrap=True,
