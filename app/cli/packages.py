@@ -10,9 +10,11 @@ from typing import Any
 
 from app.cli.common import add_common, open_workspace, print_result, read_secret
 from core.errors import NotFoundError, UsageError
-from core.exchange.merging import MergeReport, merge, preview_merge
+from core.exchange.merge_report import MergeReport
+from core.exchange.merging import merge, preview_merge
 from core.exchange.packing import pack_everything, pack_reviews
 from core.people import find_person
+from core.review.verbs import refill_queue
 from core.storage import Workspace
 from core.storage.cipher import inspect_file
 from core.storage.titles import kind_words
@@ -71,6 +73,8 @@ def _pack(args: argparse.Namespace) -> int:
         if args.everything:
             packed = pack_everything(workspace, args.out, passphrase, person)
         else:
+            if not workspace.read_only:
+                refill_queue(workspace, person.id)
             packed = pack_reviews(
                 workspace, args.out, passphrase, person, hide_names=not args.names
             )

@@ -39,6 +39,19 @@ class Dialog(QDialog):
         self.buttons.addStretch(1)
         outer.addSpacing(theme.S)
         outer.addLayout(self.buttons)
+        if self._session is not None:
+            # The window's own keys are not heard while a dialog is open, and this one has to be.
+            self._session.shortcuts.bind(self, "lock", self._lock)
+
+    @Slot()
+    def _lock(self) -> None:
+        below: QWidget | None = self
+        while below is not None:
+            lock = getattr(below, "lock", None)
+            if lock is not None:
+                lock()
+                return
+            below = below.parentWidget()
 
     @property
     def session(self) -> Session:

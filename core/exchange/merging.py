@@ -4,30 +4,26 @@ Every copy writes its history under an origin of its own. A merge takes over the
 workspace lacks as they stand, hashes and all, and lets each row be what all its entries together make of
 it: of each column the latest one counts, whichever copy it is from. So it does not matter who merges
 whom first, and a second merge of the same file changes nothing. What came second where two changed the
-same is told (`Conflict`) and stays in the history, from which it can be restored.
+same is told and stays in the history, from which it can be restored.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
-
-import msgspec
 
 from core.documents.library import take_document
 from core.errors import BugError, ConflictError, InputError
-from core.exchange.folding import Heed, fold_changes, standing_changes
+from core.exchange.merge_report import MergeReport
+from core.exchange.merge_rows import person_name, settle_row
 from core.exchange.packages import PackageInfo, package_info
-from core.exchange.privacy import is_private_meta
 from core.exchange.settling import settle_twins
 from core.storage.audit import chain_heads, check_chain
 from core.storage.backups import back_up_if_due
-from core.storage.kinds import KINDS
 from core.storage.reads import Reads
-from core.storage.taken import is_left_out, merge_order, taken_key, taken_packages
-from core.storage.titles import kind_words, row_name
+from core.storage.taken import taken_key, taken_packages
+from core.storage.titles import kind_words
 from core.storage.transaction import HASHED_COLUMNS, Transaction
 from core.storage.workspace import Workspace
 
@@ -38,60 +34,6 @@ _MARKS = ", ".join("?" * (len(HASHED_COLUMNS) + 1))
 _WITH_JOB = ("run", "draft_request")
 #: A job that went on in another copy does not go on here by itself.
 _UNFINISHED = ("queued", "running")
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """Who set a column, and when."""
-
-    person: str
-    time: str
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """A column that was changed here and there, each without seeing the other.
-
-    ``theirs_stands`` says whose value the row has now: the later one.
-    """
-
-    kind: str
-    row: str
-    name: str
-    column: str
-    ours: Change
-    theirs: Change
-    theirs_stands: bool
-
-
-@dataclass(slots=True)
-class MergeReport:
-    """What a merge does, or would do.
-
-    Parameters
-    ----------
-    entries
-        How many entries of history are new; 0 when there is nothing to take over.
-    people
-        How many of them each person made, by name; '' for jobs.
-    added, changed, removed
-        How many rows, by kind.
-    left_out
-        Changes that are not taken over, by kind: what a package of reviews changed beside them, and
-        rows that were made where this workspace never was.
-    settled
-        How many rows gave way to a twin, such as two ratings of one output by one person.
-    """
-
-    package: PackageInfo | None = None
-    entries: int = 0
-    people: dict[str, int] = field(default_factory=dict)
-    added: dict[str, int] = field(default_factory=dict)
-    changed: dict[str, int] = field(default_factory=dict)
-    removed: dict[str, int] = field(default_factory=dict)
-    left_out: dict[str, int] = field(default_factory=dict)
-    settled: int = 0
-    conflicts: list[Conflict] = field(default_factory=list)
 
 
 class _PreviewError(Exception):
@@ -180,7 +122,7 @@ def _take_over(tx: Transaction, other: Reads) -> MergeReport:
         for entry in entries:
             mine_new.setdefault((entry["kind"], entry["row"]), []).append(entry)
     for (kind, row), entries in mine_new.items():
-        _settle_row(tx, kind, row, entries, known, taken, report)
+        settle_row(tx, kind, row, entries, known, taken, report)
     _take_what_has_no_history(tx, other, report)
     _name_people(tx, new.values(), report)
     report.settled = settle_twins(tx, {kind for kind, _row in mine_new})
@@ -253,140 +195,12 @@ def _known_there(other: Reads, package: PackageInfo | None) -> Mapping[str, int]
     return known
 
 
-# -- rows --------------------------------------------------------------------------------
-
-
-def _settle_row(
-    tx: Transaction,
-    kind: str,
-    row: str,
-    new: Sequence[Mapping[str, Any]],
-    known: Mapping[str, int],
-    taken: Mapping[str, str],
-    report: MergeReport,
-) -> None:
-    """Let a row be what all its entries make of it."""
-    found = tx.query(f'SELECT * FROM "{KINDS[kind].name}" WHERE id = ?', (row,))
-    current = found[0] if found else None
-    heed = _heeding(kind, current, taken)
-    if not any(heed(entry) for entry in new):
-        report.left_out[kind] = report.left_out.get(kind, 0) + 1
-        return
-    entries = tx.query(
-        'SELECT kind, row, tx, "before", "after", time, seq, origin, person, undoes FROM change'
-        " WHERE kind = ? AND row = ?",
-        (kind, row),
-    )
-    entries.sort(key=merge_order)
-    columns = fold_changes(entries, heed)
-    if current is None:
-        if entries[0]["before"] is not None:
-            report.left_out[kind] = report.left_out.get(kind, 0) + 1
-            return
-        _insert(tx, kind, columns, entries)
-        _count(report.added if not columns["deleted"] else report.removed, kind)
-        return
-    differing = {name: value for name, value in columns.items() if current[name] != value}
-    changes = list(standing_changes(entries, heed))
-    _note_conflicts(tx, kind, row, current, changes, known, new, report)
-    if not differing:
-        return
-    names = ", ".join(f'"{name}" = ?' for name in differing)
-    tx.execute_unlogged(
-        f'UPDATE "{kind}" SET {names}, revision = ?, updated = ? WHERE id = ?',
-        (*differing.values(), len(entries), max(e["time"] for e in entries), row),
-    )
-    tx.touch(KINDS[kind].type, row)
-    gone = differing.get("deleted") == 1
-    _count(report.removed if gone else report.changed, kind)
-
-
-def _heeding(kind: str, current: Mapping[str, Any] | None, taken: Mapping[str, str]) -> Heed:
-    """What of an entry counts for a row: of a package, not more than it was made for."""
-    private = False
-    if kind == "example" and current is not None:
-        private = is_private_meta(current["split"], msgspec.json.decode(current["meta"]))
-
-    def heed(entry: Mapping[str, Any]) -> dict[str, Any]:
-        package = taken.get(entry["origin"])
-        if is_left_out(kind, package):
-            return {}
-        after: dict[str, Any] = msgspec.json.decode(entry["after"])
-        if package is not None and private:
-            # A private reference is not in a package, so nothing there can be an edit of it.
-            after.pop("output", None)
-        return after
-
-    return heed
-
-
-def _insert(
-    tx: Transaction, kind: str, columns: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]
-) -> None:
-    first = entries[0]
-    row = {
-        **columns,
-        "origin": first["origin"],
-        "revision": len(entries),
-        "created": first["time"],
-        "updated": max(entry["time"] for entry in entries),
-    }
-    names = ", ".join(f'"{name}"' for name in row)
-    marks = ", ".join("?" * len(row))
-    tx.execute_unlogged(f'INSERT INTO "{kind}" ({names}) VALUES ({marks})', tuple(row.values()))
-    tx.touch(KINDS[kind].type, str(columns["id"]))
-
-
-def _count(counts: dict[str, int], kind: str) -> None:
-    counts[kind] = counts.get(kind, 0) + 1
-
-
-def _note_conflicts(
-    tx: Reads,
-    kind: str,
-    row: str,
-    current: Mapping[str, Any],
-    changes: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
-    known: Mapping[str, int],
-    new: Sequence[Mapping[str, Any]],
-    report: MergeReport,
-) -> None:
-    """Columns set here that nobody there had seen, and set there to something else."""
-    fresh = {(entry["origin"], entry["seq"]) for entry in new}
-    ours: dict[str, tuple[Any, Mapping[str, Any]]] = {}
-    theirs: dict[str, tuple[Any, Mapping[str, Any]]] = {}
-    for entry, after in changes:
-        is_new = (entry["origin"], entry["seq"]) in fresh
-        unseen = entry["seq"] > known.get(entry["origin"], 0)
-        if is_new or unseen:
-            side = theirs if is_new else ours
-            side.update({name: (value, entry) for name, value in after.items()})
-    for column in sorted(ours.keys() & theirs.keys()):
-        (mine, our_entry), (other, their_entry) = ours[column], theirs[column]
-        if mine != other:
-            report.conflicts.append(
-                Conflict(
-                    kind,
-                    row,
-                    row_name(current) or kind_words(kind),
-                    column,
-                    Change(_person_name(tx, our_entry["person"]), our_entry["time"]),
-                    Change(_person_name(tx, their_entry["person"]), their_entry["time"]),
-                    merge_order(their_entry) > merge_order(our_entry),
-                )
-            )
-
-
-def _person_name(tx: Reads, person: str) -> str:
-    return str(tx.value("SELECT name FROM person WHERE id = ?", (person,)) or "")
-
-
 def _name_people(
     tx: Reads, entries: Iterable[Sequence[Mapping[str, Any]]], report: MergeReport
 ) -> None:
     counts = Counter(entry["person"] for of_origin in entries for entry in of_origin)
     for person, count in counts.items():
-        name = _person_name(tx, person)
+        name = person_name(tx, person)
         report.people[name] = report.people.get(name, 0) + count
 
 

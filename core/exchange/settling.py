@@ -7,7 +7,7 @@ from typing import Any
 
 from core.storage.kinds import KINDS
 from core.storage.transaction import Transaction
-from core.types import Field, Task
+from core.types import Field, Person, Task
 from core.types.documents import Document
 
 #: What there is one of, by the columns that say of what.
@@ -51,7 +51,21 @@ def settle_twins(tx: Transaction, kinds: Set[str]) -> int:
         gone += len(rows)
     if "field" in kinds:
         gone += _settle_fields(tx)
+    if "person" in kinds:
+        _tell_apart(tx)
     return gone
+
+
+def _tell_apart(tx: Transaction) -> None:
+    """Number people of one name, the oldest keeping it: whether two are one, only they know."""
+    names: set[str] = set()
+    for person in tx.find(Person, order_by="created, id"):
+        name, number = person.name, 2
+        while name.casefold() in names:
+            name, number = f"{person.name} {number}", number + 1
+        names.add(name.casefold())
+        if name != person.name:
+            tx.update(Person, person.id, name=name)
 
 
 def _settle_fields(tx: Transaction) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from typing import Any
 
@@ -9,6 +10,7 @@ from core.errors import UsageError
 from core.ids import new_id
 from core.storage.reads import Reads
 from core.storage.transaction import Transaction
+from core.storage.workspace import Workspace
 from core.types import RATING_AXES, Output, Preference, Rating, ReviewItem, Side
 
 #: Outputs people are asked about: those of the editing benchmark are thousands of lines for metrics.
@@ -109,6 +111,23 @@ def fill_queue(tx: Transaction, person_id: str, seed: int) -> int:
             )
         )
     return len(missing)
+
+
+def refill_queue(workspace: Workspace, person_id: str) -> None:
+    """Put what was written since into a person's queue; nothing is written where nothing is missing.
+
+    The order is drawn from the person's id: random per person, the same when made again, and kept in
+    each item's position.
+    """
+    missing = workspace.query(
+        f"""SELECT 1 FROM output o WHERE o.state = 'done' AND o.deleted = 0 AND {REVIEWED}
+               AND NOT EXISTS (SELECT 1 FROM review_item v
+                   WHERE v.output_id = o.id AND v.person_id = ? AND v.deleted = 0) LIMIT 1""",
+        (person_id,),
+    )
+    if missing:
+        seed = int.from_bytes(hashlib.sha256(person_id.encode()).digest()[:8], "big")
+        workspace.transact_job("Fill the queue", person_id, fill_queue, person_id, seed)
 
 
 def edit_review(tx: Transaction, /, review_id: str, **fields: Any) -> ReviewItem:

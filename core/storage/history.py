@@ -150,6 +150,10 @@ def _changes(reads: Reads, kind: str, row_id: str) -> list[dict[str, Any]]:
     )
     if len({row["origin"] for row in rows}) > 1:
         taken = taken_packages(reads)
-        rows = [row for row in rows if not is_left_out(kind, taken.get(row["origin"]))]
+        rows = [
+            row
+            for row in rows
+            if not is_left_out(kind, taken.get(row["origin"]), made=row["before"] is None)
+        ]
         rows.sort(key=merge_order)
     return rows

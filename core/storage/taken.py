@@ -45,9 +45,19 @@ def taken_key(origin: str) -> str:
     return _TAKEN + origin
 
 
-def is_left_out(kind: str, package: str | None) -> bool:
-    """Whether a change of a kind does not count, made in a package of this kind (None for in no package)."""
-    return package == "reviews" and kind not in JUDGED_KINDS
+def is_left_out(kind: str, package: str | None, *, made: bool) -> bool:
+    """Whether a change does not count.
+
+    Parameters
+    ----------
+    package
+        The kind of package it was made in, None for in none.
+    made
+        Whether it made its row: somebody who joined there is taken over with what they judged.
+    """
+    if package != "reviews" or kind in JUDGED_KINDS:
+        return False
+    return not (made and kind == "person")
 
 
 def merge_order(entry: Mapping[str, Any]) -> tuple[bool, str, str, int]:

@@ -136,9 +136,10 @@ def test_lock_hides_everything_and_returns_to_the_place(
     window.work.show_page("settings")
     QGuiApplication.clipboard().setText("secret text")
     window.commands.show_shortcuts()
-    qtbot.keyClick(window, Qt.Key.Key_L, CTRL)
-    if window.session.has_workspace:
-        window.lock()
+    dialog = find_dialog(ShortcutEditor)
+    assert dialog is not None
+    qtbot.waitUntil(dialog.isActiveWindow)
+    qtbot.keyClick(dialog, Qt.Key.Key_L, CTRL)
     assert not window.session.has_workspace
     assert window.stack.currentWidget() is window.lock_screen
     assert window.work.current_page is None

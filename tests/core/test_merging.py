@@ -306,8 +306,6 @@ def rifugio(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run_:
 def test_pack_and_merge_by_command(
     rifugio: Run_, workspace: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from core.review.verbs import fill_queue
-
     path, out = workspace.path, tmp_path / "p.rifugio"
     who = person_of(workspace).id
     assert (
@@ -319,7 +317,6 @@ def test_pack_and_merge_by_command(
         "",
         lambda tx: [tx.update(Output, o.id, state="done", text="x") for o in tx.find(Output)],
     )
-    workspace.transact("Fill", who, fill_queue, who, 1)
     workspace.close()
     packed = rifugio("pack", path, "--for", "ann", "--out", out)
     assert packed["hides_names"] and packed["counts"]["review_item"] == 2

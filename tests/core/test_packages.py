@@ -203,6 +203,20 @@ def test_a_package_of_reviews_changes_nothing_but_judgements(
     assert not faults(workspace)
 
 
+def test_somebody_who_joined_in_a_package_comes_with_what_they_judged(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    with package_of(workspace, tmp_path) as package:
+        # A name that somebody else has in the workspace: only they know whether they are one.
+        bob = package.transact("Add", "", add_person, "bob").value
+        output = package.find(Output)[0].id
+        package.transact("Rate", bob.id, record_rating, output, bob.id, AXIS, 5)
+        report = merge(workspace, package, "")
+    assert report.added == {"person": 1, "rating": 1} and report.people["bob"] == 1
+    assert [p.name for p in workspace.find(Person, order_by="name")] == ["Ann", "Bob", "bob 2"]
+    assert not faults(workspace)
+
+
 def test_nothing_to_review_and_files_that_are_there_are_refused(
     workspace: Workspace, tmp_path: Path
 ) -> None:

@@ -5,18 +5,16 @@ Nothing read here names a system, a model or a run: what the page does not have 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from core.review.blinding import is_blind
 from core.review.verbs import (
-    REVIEWED,
     clear_rating,
     edit_review,
-    fill_queue,
     ratings_of,
     record_rating,
+    refill_queue,
 )
 from core.storage.reads import Reads
 from core.storage.transaction import Transaction
@@ -69,27 +67,10 @@ class ReviewView:
 
 
 def prepare_queue(workspace: Workspace, person_id: str) -> QueueCounts:
-    """Put what was written since into a person's queue, and count it.
-
-    The order is drawn from the person's id: random per person, the same when made again, and kept in
-    each item's position.
-    """
-    if person_id and not workspace.read_only and _unqueued(workspace, person_id):
-        seed = int.from_bytes(hashlib.sha256(person_id.encode()).digest()[:8], "big")
-        workspace.transact_job("Fill the queue", person_id, fill_queue, person_id, seed)
+    """Put what was written since into a person's queue, and count it."""
+    if person_id and not workspace.read_only:
+        refill_queue(workspace, person_id)
     return count_queue(workspace, person_id)
-
-
-def _unqueued(reads: Reads, person_id: str) -> bool:
-    return bool(
-        reads.query(
-            f"""SELECT 1 FROM output o WHERE o.state = 'done' AND o.deleted = 0 AND {REVIEWED}
-                   AND NOT EXISTS (
-                   SELECT 1 FROM review_item v
-                   WHERE v.output_id = o.id AND v.person_id = ? AND v.deleted = 0) LIMIT 1""",
-            (person_id,),
-        )
-    )
 
 
 def count_queue(reads: Reads, person_id: str) -> QueueCounts:

@@ -38,8 +38,6 @@ class PackageDialog(Dialog):
         self.body.addWidget(self.notice)
         self.finished.connect(self._leave)
         self.session.shortcuts.bind(self, "help", self.show_help)
-        # The window's own keys are not heard while a dialog is open.
-        self.session.shortcuts.bind(self, "lock", self.window_below.lock)
 
     @property
     def window_below(self) -> Any:

@@ -21,7 +21,7 @@ from core.ports import Cancellation
 
 if TYPE_CHECKING:
     from app.windows.packages.reading import Looked
-    from core.exchange.merging import MergeReport
+    from core.exchange.merge_report import MergeReport
 
 _FILTER = "Rifugio (*.rifugio);;All files (*)"
 #: Pixels at 100 % text: while it is asked for a file, and when there is something to show of it.

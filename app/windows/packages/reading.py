@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from core.errors import UsageError
-from core.exchange.merging import Conflict, MergeReport, merge, preview_merge
+from core.exchange.merge_report import Conflict, MergeReport
+from core.exchange.merging import merge, preview_merge
 from core.review.blinding import results_hidden
 from core.storage.cipher import Key, inspect_file
 from core.storage.kinds import KINDS

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.pages.review.items import prepare_queue
 from core.errors import ConflictError
 from core.exchange.packing import Packed, pack_everything, pack_reviews
 from core.people import add_person, find_person
 from core.review.blinding import is_blind
-from core.review.verbs import REVIEWED
+from core.review.verbs import REVIEWED, refill_queue
 from core.storage.workspace import Workspace
 from core.types import Person
 
@@ -120,7 +119,7 @@ def pack_order(workspace: Workspace, own_id: str, order: Order) -> tuple[Person,
     person = order.person or _find_or_add(workspace, own_id, order.name)
     if order.everything:
         return person, pack_everything(workspace, path, order.passphrase, person)
-    prepare_queue(workspace, person.id)
+    refill_queue(workspace, person.id)
     return person, pack_reviews(
         workspace, path, order.passphrase, person, hide_names=order.hide_names
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from app.strings import count_of, format_moment, format_number, parse_time, say, shorten
-from core.exchange.merging import Change, Conflict, MergeReport
+from core.exchange.merge_report import Change, Conflict, MergeReport
 from core.storage.titles import kind_words
 
 #: Characters of a name in a sentence, and in a list beside others.
