@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QWidget,
 )
+from pytestqt.exceptions import TimeoutError as WaitedInVain
 from pytestqt.qtbot import QtBot
 
 from app.windows.main import MainWindow
@@ -102,6 +104,9 @@ def test_no_text_is_clipped(studio: Any, qtbot: QtBot, scale: int, size: tuple[i
         return cut
 
     for tab in each_tab(window, page, qtbot):
+        # The tab's rows get their heights when it has been laid out.
+        with suppress(WaitedInVain):
+            qtbot.waitUntil(lambda: not find_cut())
         assert not find_cut(), f"{tab}: " + "\n".join(find_cut())
 
 
