@@ -7,10 +7,11 @@ from typing import Any
 
 import msgspec
 
+from core.errors import InputError
 from core.exchange.folding import Heed, fold_changes, standing_changes
 from core.exchange.merge_report import Change, Conflict, MergeReport
 from core.exchange.privacy import is_private_meta
-from core.storage.kinds import KINDS
+from core.storage.kinds import KINDS, decode_row
 from core.storage.reads import Reads
 from core.storage.taken import is_left_out, merge_order
 from core.storage.titles import kind_words, row_name
@@ -26,7 +27,15 @@ def settle_row(
     taken: Mapping[str, str],
     report: MergeReport,
 ) -> None:
-    """Let a row be what all its entries make of it."""
+    """Let a row be what all its entries make of it.
+
+    Raises
+    ------
+    InputError
+        When an entry holds what no row of its kind can.
+    """
+    if kind not in KINDS or not KINDS[kind].logged:
+        raise _unreadable(kind, row)
     found = tx.query(f'SELECT * FROM "{KINDS[kind].name}" WHERE id = ?', (row,))
     current = found[0] if found else None
     heed = _heeding(kind, current, taken)
@@ -44,6 +53,7 @@ def settle_row(
         if entries[0]["before"] is not None:
             report.left_out[kind] = report.left_out.get(kind, 0) + 1
             return
+        _refuse_unreadable(kind, row, columns)
         _insert(tx, kind, columns, entries)
         _count(report.added if not columns["deleted"] else report.removed, kind)
         return
@@ -52,6 +62,7 @@ def settle_row(
     _note_conflicts(tx, kind, row, current, changes, known, new, report)
     if not differing:
         return
+    _refuse_unreadable(kind, row, {**current, **columns})
     names = ", ".join(f'"{name}" = ?' for name in differing)
     tx.execute_unlogged(
         f'UPDATE "{kind}" SET {names}, revision = ?, updated = ? WHERE id = ?',
@@ -72,13 +83,42 @@ def _heeding(kind: str, current: Mapping[str, Any] | None, taken: Mapping[str, s
         package = taken.get(entry["origin"])
         if is_left_out(kind, package, made=entry["before"] is None):
             return {}
-        after: dict[str, Any] = msgspec.json.decode(entry["after"])
+        after = _decode(entry)
         if package is not None and private:
             # A private reference is not in a package, so nothing there can be an edit of it.
             after.pop("output", None)
         return after
 
     return heed
+
+
+def _decode(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns an entry sets; names of none but its kind's, since they become part of a statement."""
+    kind = entry["kind"]
+    try:
+        after = msgspec.json.decode(entry["after"], type=dict[str, Any])
+    except (msgspec.MsgspecError, TypeError) as error:
+        raise _unreadable(kind, entry["row"]) from error
+    moved = entry["before"] is None and after.get("id") != entry["row"]
+    nested = any(isinstance(value, dict | list) for value in after.values())
+    if moved or nested or not after.keys() <= {*KINDS[kind].columns, "deleted"}:
+        raise _unreadable(kind, entry["row"])
+    return after
+
+
+def _refuse_unreadable(kind: str, row: str, columns: Mapping[str, Any]) -> None:
+    """What could be written but not read again would spoil the workspace."""
+    try:
+        decode_row(KINDS[kind].type, columns)
+    except (msgspec.MsgspecError, KeyError, TypeError, ValueError) as error:
+        raise _unreadable(kind, row) from error
+
+
+def _unreadable(kind: str, row: str) -> InputError:
+    return InputError(
+        f"A change of the {kind_words(kind)} {row} in the other file cannot be read.",
+        remedy="Ask for the file again, made by the same version of Rifugio; nothing was taken over.",
+    )
 
 
 def _insert(

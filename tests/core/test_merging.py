@@ -18,9 +18,10 @@ from core.exchange.packing import pack_everything
 from core.ids import new_id
 from core.people import add_person
 from core.review.verbs import record_rating
-from core.storage import Workspace
+from core.storage import Transaction, Workspace
 from core.storage.audit import check_chain, check_file, check_rows
 from core.storage.kinds import KINDS
+from core.storage.transaction import hash_entry
 from core.storage.undo import redo, undo, undoable
 from core.tasks.verbs import add_task, delete_task, edit_task
 from core.types import RATING_AXES, Field, Output, Rating, Run, System, Task
@@ -236,6 +237,44 @@ def test_a_history_that_is_not_whole_is_refused(
     tamper(package, sql)
     before = state(workspace)
     with pytest.raises(InputError, match="history is not whole"):
+        merge(workspace, package, "")
+    assert state(workspace) == before and sound(workspace)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kind": "meta"},
+        {"kind": "job"},
+        {"after": '{"notes = 1, deleted": 1}'},
+        {"after": '{"id": "another"}', "before": None},
+        {"after": '{"notes": {"deep": 7}}'},
+        {"after": '{"deleted": null}'},
+        {"after": '{"input_sections": "no list"}'},
+        {"after": "no object"},
+        {"after": None},
+    ],
+)
+def test_entries_that_nobody_wrote_by_the_window_are_refused(
+    workspace: Workspace, package: Workspace, change: dict[str, Any]
+) -> None:
+    """Whoever has the passphrase can write a chain that is whole and holds anything."""
+    task = package.find(Task)[0]
+    package.transact("Edit", "", edit_task, task.id, notes="mine")
+    (entry,) = package.query("SELECT * FROM change")
+    entry |= change
+    entry["hash"] = hash_entry(entry)
+    names = ", ".join(f'"{name}" = ?' for name in entry)
+
+    def forge(tx: Transaction) -> None:
+        tx.execute_unlogged(f"UPDATE change SET {names}", tuple(entry.values()))
+        tx.set_head(package.origin, 1, entry["hash"])
+
+    package.transact_job("Forge", "", forge)
+    before = state(workspace)
+    with pytest.raises(
+        (InputError, ConflictError), match=r"cannot be read|breaks one of its rules"
+    ):
         merge(workspace, package, "")
     assert state(workspace) == before and sound(workspace)
 
