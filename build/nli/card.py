@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from build.nli.card_tables import ablation_table, average_table, combination_table, number_text
+
 #: Kinds of text and the evaluation sets that stand for them.
 KINDS: Mapping[str, tuple[str, ...]] = {
     "picture captions": ("snli_test", "cfad_revised", "sick", "breaking"),
@@ -158,48 +160,13 @@ def write_card(
     )
 
 
-def rewrite_card(
-    folder: Path,
-    *,
-    variants: list[dict[str, Any]],
-    ablations: list[dict[str, Any]],
-    combination: list[dict[str, Any]],
-    averages: list[dict[str, Any]],
-) -> None:
-    """Write the card anew from what was measured, with tables that were made later.
-
-    ``variants`` are added to those there.
-    """
-    told = json.loads((folder / "evaluation.json").read_text(encoding="utf-8"))
-    names = {row["variant"] for row in variants}
-    write_card(
-        folder,
-        sha256=told["model_sha256"],
-        size=told["bytes"],
-        variant=told["shipped_variant"],
-        variants=[row for row in told["variants"] if row["variant"] not in names] + variants,
-        parity=told["parity"],
-        temperature=told["calibration_temperature"],
-        training=told["training"],
-        sets=told["sets"],
-        kinds=told["kinds"],
-        ablations=ablations or told["ablations"],
-        combination=combination or told["combination"],
-        averages=averages or told.get("averages", []),
-    )
-
-
 def _write_json(path: Path, value: Any) -> None:
     path.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
-
-
 def _row(name: str, numbers: Mapping[str, Any]) -> str:
-    shown = [_number(numbers[key]) for key in ("accuracy", "macro_f1", "binary", "auc", "ece")]
-    precision = _number(numbers["contradiction_precision"])
+    shown = [number_text(numbers[key]) for key in ("accuracy", "macro_f1", "binary", "auc", "ece")]
+    precision = number_text(numbers["contradiction_precision"])
     return f"| {name} | {numbers['n']} | {' | '.join(shown)} | {precision} ({numbers['contradiction_n']}) |"
 
 
@@ -223,18 +190,7 @@ def _markdown(
         "",
         "## Training",
         "",
-        f"{training['pairs_seen']:,} pairs drawn from {training['pairs_in_training_set']:,} "
-        f"({training['epochs']} epochs) in {training['steps']:,} steps and {training['minutes']} minutes "
-        f"on {training['threads']} processor core(s); peak rate {training['rate']}, "
-        f"falling to zero at the end of the time; pairs cut at {training['longest']} tokens; dropout "
-        f"{training.get('dropout', 0.0)}; word vectors not trained; seed {training['seed']}. Sources are "
-        "drawn by size to the power 0.75. Pairs known only as not entailed train neutral and "
-        "contradiction together. The checkpoint of least dev loss "
-        "was kept:",
-        "",
-        "| share of the time | pairs seen | dev log loss |",
-        "|---|---|---|",
-        *(f"| {d['share']:.0%} | {d['seen']:,} | {d['dev_loss']} |" for d in training["dev"]),
+        *_training_text(training),
         "",
         _training_limit(training),
         "",
@@ -286,9 +242,9 @@ def _markdown(
         "int8 activations are scaled by batch: the same pair in another batch may differ in the second "
         "decimal.",
         "",
-        *_ablation_table(evaluation["ablations"]),
-        *_combination_table(evaluation["combination"]),
-        *_average_table(evaluation["averages"]),
+        *ablation_table(evaluation["ablations"]),
+        *combination_table(evaluation["combination"]),
+        *average_table(evaluation["averages"]),
         "## Limits",
         "",
         _contract_limit(evaluation["sets"], evaluation["ablations"]) + " "
@@ -299,6 +255,41 @@ def _markdown(
         "",
     ]
     return "\n".join(lines)
+
+
+def _training_text(training: Mapping[str, Any]) -> list[str]:
+    """What was trained; where the weights are a mean, of which trainings."""
+    parts = training.get("mean_of", [])
+    if not parts:
+        return _one_training(training)
+    lines = ["The weights are a mean of those of several networks (`build/nli/average.py`):", ""]
+    lines += [f"- {part['share']:.0%} {part['what']}" for part in parts]
+    for part in parts:
+        if "pairs_seen" in part:
+            lines += ["", f"### {part['name'].capitalize()}", "", *_one_training(part)]
+    for tried in training.get("tried", []):
+        lines += ["", f"Tried and not used: {tried}"]
+    return lines
+
+
+def _one_training(training: Mapping[str, Any]) -> list[str]:
+    vectors = "trained too" if training.get("word_vectors") else "not trained"
+    added = training.get("in_passages", 0)
+    return [
+        f"{training['pairs_seen']:,} pairs drawn from {training['pairs_in_training_set']:,} "
+        f"({training['epochs']} epochs) in {training['steps']:,} steps and {training['minutes']} minutes "
+        f"on {training['threads']} processor core(s); peak rate {training['rate']}, "
+        f"falling to zero at the end; pairs cut at {training['longest']} tokens; dropout "
+        f"{training.get('dropout', 0.0)}; word vectors {vectors}; seed {training['seed']}. Sources are "
+        f"drawn by size to the power {training.get('balance', 0.75)}. Pairs known only as not entailed "
+        "train neutral and contradiction together."
+        + (f" {added:,} premises stood among others of their source." if added else "")
+        + " The checkpoint of least dev loss was kept:",
+        "",
+        "| share of the time | pairs seen | dev log loss |",
+        "|---|---|---|",
+        *(f"| {d['share']:.0%} | {d['seen']:,} | {d['dev_loss']} |" for d in training["dev"]),
+    ]
 
 
 def _training_limit(training: Mapping[str, Any]) -> str:
@@ -326,70 +317,3 @@ def _contract_limit(sets: Mapping[str, Mapping[str, Any]], ablations: list[dict[
             f"{unseen['auc']:.3f} ({unseen['accuracy']:.3f}): expect the latter of other contracts."
         )
     return text
-
-
-def _ablation_table(rows: list[dict[str, Any]]) -> list[str]:
-    if not rows:
-        return []
-    best = min(row["dev_log_loss"] for row in rows)
-    return [
-        "## What helped",
-        "",
-        "Short trainings on one sample of 15,000 pairs, each unlike the first in one thing; the same dev "
-        "pairs, and 300 pairs of each evaluation set (all of ContractNLI). Differences below .01 are noise.",
-        "",
-        "| training | pairs seen | dev log loss | mean AUC | mean 3-class |",
-        "|---|---|---|---|---|",
-        *(
-            f"| {row['what']} | {row['pairs_seen']:,} | {row['dev_log_loss']}"
-            f"{' (best)' if row['dev_log_loss'] == best else ''} | {row['mean_auc']:.3f} | "
-            f"{row['mean_accuracy']:.3f} |"
-            for row in rows
-        ),
-        "",
-    ]
-
-
-def _combination_table(rows: list[dict[str, Any]]) -> list[str]:
-    if not rows:
-        return []
-    return [
-        "## With the embedder's cosine",
-        "",
-        "AUC of entailment against the rest: this model, all-MiniLM-L6-v2's cosine of premise and "
-        "hypothesis, and a logistic regression on both fitted on the dev set. Not used: it is told here "
-        "so that the choice can be checked.",
-        "",
-        "| set | pairs | model | cosine | both |",
-        "|---|---|---|---|---|",
-        *(
-            f"| {r['set']} | {r['n']} | {r['model']:.3f} | {r['cosine']:.3f} | {r['both']:.3f} |"
-            for r in rows
-        ),
-        "",
-    ]
-
-
-def _average_table(rows: list[dict[str, Any]]) -> list[str]:
-    if not rows:
-        return []
-    names = list(rows[0]["auc"])
-    heads = [f"{row['share']:.0%} {row['with']}" if row["with"] else "as shipped" for row in rows]
-    return [
-        "## With other weights mixed in",
-        "",
-        "AUC in torch, 300 pairs of each set: this training's weights, and means of them with those of a "
-        "second training (one epoch, in another order) or of the encoder it began from. Not used: what "
-        "school science and contracts gain, captions, mixed genres and FEVER's symmetric set lose, and "
-        "the means differ by less than the noise.",
-        "",
-        f"| set | {' | '.join(heads)} |",
-        f"|---|{'---|' * len(rows)}",
-        *(_cells(name, [row["auc"][name] for row in rows]) for name in names),
-        _cells("mean", [row["mean_auc"] for row in rows]),
-        "",
-    ]
-
-
-def _cells(name: str, values: list[float]) -> str:
-    return f"| {name} | {' | '.join(map(_number, values))} |"

@@ -9,19 +9,31 @@ environment; nothing here is installed.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import random
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
-from sentence_transformers import CrossEncoder
+from sentence_transformers import CrossEncoder, SentenceTransformer
 
 from build.nli.data import BALANCE, LABELS, BalancedDraw, Pair, read_pairs
+from build.nli.dropout import pool_dropout
 from build.nli.loss import marginal_loss, rate_at
+from build.nli.mixing import (
+    PASSAGES,
+    RETRIEVED,
+    Embed,
+    premises_in_passages,
+    retrieved_negatives,
+)
 
 _CHECKPOINT_STEPS = 100
+_EMBEDDED = 96
 _DEV_AT = (0.6, 0.8, 1.0)
 
 
@@ -65,6 +77,35 @@ def measure(network: Any, encoded: list[Any], pairs: list[Pair]) -> float:
     return total / len(pairs)
 
 
+def sentence_embedder(folder: Path) -> Embed:
+    """Unit vectors, (n, d), of texts by the encoder that training begins from."""
+    model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+    model.max_seq_length = _EMBEDDED
+
+    def embed(texts: Sequence[str]) -> np.ndarray:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            found = model.encode(
+                list(texts), batch_size=64, normalize_embeddings=True, show_progress_bar=False
+            )
+        return np.asarray(found, dtype=np.float32)
+
+    return embed
+
+
+def added_pairs(pairs: list[Pair], arguments: argparse.Namespace) -> list[Pair]:
+    """What ``--passages`` and ``--negatives`` ask for; kept on disk, since the search takes minutes."""
+    kept = arguments.out / "added.json"
+    if kept.is_file():
+        return [Pair(*row) for row in json.loads(kept.read_text(encoding="utf-8"))]
+    added = premises_in_passages(pairs, count=arguments.passages, seed=arguments.seed)
+    if arguments.negatives:
+        embed = sentence_embedder(arguments.embedder or arguments.encoder)
+        added += retrieved_negatives(pairs, embed, count=arguments.negatives, seed=arguments.seed)
+    rows = [dataclasses.astuple(pair) for pair in added]
+    kept.write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
+    return added
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
@@ -92,14 +133,16 @@ def main() -> None:
         "--balance", type=float, default=BALANCE, help="a source is drawn by its size to this power"
     )
     parser.add_argument("--word-vectors", action="store_true", help="train them too")
+    parser.add_argument("--negatives", type=int, default=0, help="pairs found by search to add")
+    parser.add_argument("--passages", type=int, default=0, help="pairs in longer passages to add")
+    parser.add_argument("--embedder", type=Path, help="for --negatives, where --encoder is none")
     parser.add_argument("--without", nargs="*", default=[], help="sources to leave out")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(arguments.seed)
     arguments.out.mkdir(parents=True, exist_ok=True)
-    began = time.monotonic()
 
-    # Written-out attention and no dropout: on processors the fused kernel's backward pass and the
+    # Written-out attention and pooled dropout: on processors the fused kernel's backward pass and the
     # drawing of dropout masks cost a third of the step. Two threads gain 1.4 times over one.
     model = CrossEncoder(
         str(arguments.encoder),
@@ -107,12 +150,11 @@ def main() -> None:
         device="cpu",
         local_files_only=True,
         model_kwargs={"attn_implementation": "eager"},
-        config_kwargs={
-            "hidden_dropout_prob": arguments.dropout,
-            "attention_probs_dropout_prob": arguments.dropout,
-        },
+        config_kwargs={"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0},
     )
     network, tokenizer = model.model, model.tokenizer
+    if arguments.dropout:
+        pool_dropout(network, arguments.dropout)
     network.config.id2label = dict(enumerate(LABELS))
     network.config.label2id = {name: index for index, name in enumerate(LABELS)}
     # Word vectors stay: it saves their share of the step, and rare words keep their place.
@@ -124,8 +166,11 @@ def main() -> None:
         pairs = [pair for pair in pairs if pair.source in arguments.only]
     if arguments.most and arguments.most < len(pairs):
         pairs = random.Random(arguments.seed).sample(pairs, arguments.most)
+    published = len(pairs)
+    pairs += added_pairs(pairs, arguments)
     dev = read_pairs(arguments.data / "dev.jsonl.xz", without=arguments.without)
     dev = random.Random(arguments.seed).sample(dev, min(arguments.dev, len(dev)))
+    began = time.monotonic()
     encoded, encoded_dev = encoder.encode(pairs), encoder.encode(dev)
 
     head = list(network.classifier.parameters())
@@ -199,10 +244,12 @@ def main() -> None:
             torch.save(state, state_path.with_suffix(".new"))
             state_path.with_suffix(".new").replace(state_path)
     record = {
-        "pairs_in_training_set": len(pairs),
+        "pairs_in_training_set": published,
         "pairs_seen": seen,
         "steps": step,
         "epochs": round(seen / len(pairs), 3),
+        "retrieved_negatives": sum(pair.source == RETRIEVED for pair in pairs),
+        "in_passages": sum(pair.source == PASSAGES for pair in pairs),
         "minutes": round((spent + time.monotonic() - began) / 60, 1),
         "rate": arguments.rate,
         "smoothing": arguments.smoothing,

@@ -77,8 +77,8 @@ def test_it_is_better_than_its_forerunner_but_for_three_sets() -> None:
     assert sum(gains.values()) / len(gains) > 0.005
     # Known shortfalls: they may shrink, and no other set may join them.
     worse = {name for name, gain in gains.items() if gain < -0.01}
-    assert worse <= {"contractnli", "gtenp_paragraph", "scitail"}
-    assert min(gains.values()) > -0.04
+    assert worse <= {"med", "scitail"}
+    assert min(gains.values()) > -0.02
 
 
 def test_contradiction_is_shown_only_where_its_precision_was_measured() -> None:

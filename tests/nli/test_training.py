@@ -6,6 +6,7 @@ import json
 import lzma
 import math
 from collections import Counter
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -114,7 +115,7 @@ def test_contradiction_needs_precision_pairs_and_hypotheses_of_its_own() -> None
     assert "recur" in say_in_words("contracts", good)
 
 
-def test_a_mix_of_networks_keeps_whole_numbers_and_what_the_second_lacks() -> None:
+def test_a_mean_of_networks_keeps_whole_numbers_and_what_some_lack() -> None:
     torch = pytest.importorskip("torch")
     from build.nli.average import mix_weights
 
@@ -124,7 +125,59 @@ def test_a_mix_of_networks_keeps_whole_numbers_and_what_the_second_lacks() -> No
         "n": torch.tensor([3]),
     }
     second = {"weight": torch.tensor([5.0, -2.0]), "n": torch.tensor([9])}
-    mixed = mix_weights(first, second, 0.25)
+    third = {"weight": torch.tensor([1.0, 2.0]), "head": torch.tensor([8.0])}
+    mixed = mix_weights([(0.5, first), (0.25, second), (0.25, third)])
     assert mixed["weight"].tolist() == [2.0, 1.0]
-    assert mixed["head"].tolist() == [4.0]
+    assert mixed["head"].tolist() == pytest.approx([16 / 3])
     assert mixed["n"].tolist() == [3]
+
+
+def _pair(number: int, source: str = "fever", label: int = 0) -> Pair:
+    return Pair(f"Premise {number} of its own.", f"Claim {number}.", label, source)
+
+
+def test_negatives_are_near_premises_of_others_and_never_the_pairs_own() -> None:
+    from build.nli.mixing import RETRIEVED, retrieved_negatives
+
+    pairs = [_pair(number) for number in range(40)] + [_pair(99, "snli_sample")]
+    angles = {text: n for n, p in enumerate(pairs) for text in (p.premise, p.hypothesis)}
+
+    def embed(texts: Sequence[str]) -> np.ndarray:
+        turns = np.array([angles[text] * 0.1 for text in texts])
+        return np.stack([np.cos(turns), np.sin(turns)], axis=1)
+
+    made = retrieved_negatives(pairs, embed, count=40, seed=1)
+    assert len(made) > 20 and {p.source for p in made} == {RETRIEVED}
+    assert {p.label for p in made} == {NOT_ENTAILMENT}
+    for pair in made:
+        apart = abs(angles[pair.premise] - angles[pair.hypothesis]) * 0.1
+        assert np.arccos(0.8) - 1e-6 <= min(apart % 6.283, -apart % 6.283) < 1.571
+    assert made == retrieved_negatives(pairs, embed, count=40, seed=1)
+
+
+def test_a_premise_among_others_keeps_its_words_and_its_label() -> None:
+    from build.nli.mixing import PASSAGES, premises_in_passages
+
+    pairs = [_pair(number, label=number % 3) for number in range(30)]
+    labels = {pair.hypothesis: pair.label for pair in pairs}
+    made = premises_in_passages([*pairs, _pair(99, "snli_sample")], count=30, seed=1)
+    assert len(made) == 30 and {p.source for p in made} == {PASSAGES}
+    for pair in made:
+        number = pair.hypothesis.removeprefix("Claim ").removesuffix(".")
+        assert f"Premise {number} of its own." in pair.premise
+        assert pair.label == labels[pair.hypothesis]
+        assert 1 <= pair.premise.count("Premise") <= 5
+
+
+def test_pooled_dropout_drops_its_share_and_nothing_when_measuring() -> None:
+    torch = pytest.importorskip("torch")
+    from build.nli.dropout import PooledDropout, pool_dropout
+
+    network = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropout(0.5))
+    pool_dropout(network, 0.25)
+    assert isinstance(network[1], PooledDropout)
+    dropped = network[1](torch.ones(200, 100))
+    assert float((dropped == 0).float().mean()) == pytest.approx(0.25, abs=0.02)
+    assert float(dropped.mean()) == pytest.approx(1.0, abs=0.02)
+    network.eval()
+    assert bool((network[1](torch.ones(3, 4)) == 1).all())
