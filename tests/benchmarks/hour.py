@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import random
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from core.documents.library import import_documents
 from core.documents.pdf import write_pdf
 from core.documents.search import search_passages
+from core.documents.vectors import embed_passages
 from core.editing.tracked import apply_patch, edit
 from core.examples.drafting import choose_draft, execute_request, offer_drafts, prepare_request
+from core.examples.grounding import ground_text
 from core.examples.post_edit import (
     SectionEdit,
     load_post_edit,
@@ -24,7 +27,9 @@ from core.examples.statistics import study_examples
 from core.examples.verbs import add_example, edit_example_section
 from core.exchange.exports import export_data
 from core.metrics.registry import create
+from core.nli.cache import CachedEntailment, MemoryCache
 from core.people import add_person
+from core.ports import Embedder, EntailmentModel
 from core.report.html import write_report
 from core.review.verbs import record_rating
 from core.runs.human_agreement import human_agreement
@@ -45,7 +50,17 @@ _LIST = (
     " WHERE e.deleted = 0 ORDER BY e.title COLLATE NOCASE, e.id"
 )
 _WORDS = ("the", "patient", "reports", "a", "dry", "cough", "since", "Tuesday", "no", "fever")
+#: The part of the hour in which models read along.
+MODELS = "models reading along"
 _EXAMPLES, _EDITS, _OUTPUTS, _POST_EDITS = 200, 500, 20, 100
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The models that read along: passages as they come in, queries, and drafts as they are edited."""
+
+    embedder: Embedder
+    entailment: EntailmentModel
 
 
 def text(rng: random.Random, words: int) -> str:
@@ -66,28 +81,34 @@ class Pair:
         self.part = ""
         self.times: dict[tuple[str, str], tuple[list[float], list[float]]] = {}
 
-    def step(self, name: str, deed: Callable[[Workspace, int], Any]) -> tuple[Any, Any]:
+    def step(
+        self, name: str, deed: Callable[[Workspace, int], Any], *, part: str = ""
+    ) -> tuple[Any, Any]:
         """Do something on both; ``deed`` also gets 0 or 1, for which of the two it is."""
+        part = part or self.part
         self._turn += 1
         values: list[Any] = [None, None]
         for place in (0, 1) if self._turn % 2 else (1, 0):
             start = self._clock()
             values[place] = deed(self._both[place], place)
             taken = self._clock() - start
-            self.times.setdefault((self.part, name), ([], []))[place].append(taken)
+            self.times.setdefault((part, name), ([], []))[place].append(taken)
         return values[0], values[1]
 
-    def total(self, place: int, part: str = "") -> float:
-        """Seconds of a part or of the whole hour, each kind of step at its median."""
+    def total(self, place: int, parts: Container[str]) -> float:
+        """Seconds of some parts of the hour, each kind of step at its median."""
         return sum(
             len(both[place]) * statistics.median(both[place])
             for (of, _name), both in self.times.items()
-            if part in ("", of)
+            if of in parts
         )
 
 
-def work_an_hour(pair: Pair, folder: Path, seed: int) -> None:
-    """Do what an expert does in an hour, without the pauses and without models."""
+def work_an_hour(pair: Pair, folder: Path, seed: int, reading: Reading | None) -> None:
+    """Do what an expert does in an hour, without the pauses and without waiting for a model to write.
+
+    ``reading`` None leaves out the models that read along too.
+    """
     rng = random.Random(seed)
     pair.part = "writing"
     people = pair.step(
@@ -97,7 +118,7 @@ def work_an_hour(pair: Pair, folder: Path, seed: int) -> None:
     runs = _run_and_rate(pair, people, examples, rng)
     pair.step("back up", lambda w, _: back_up(w))
     pair.part = "documents"
-    _work_with_documents(pair, people, folder, rng)
+    _work_with_documents(pair, people, folder, rng, reading)
     pair.part = "evaluating"
     _evaluate(pair, runs, folder)
 
@@ -184,7 +205,7 @@ def _finish(tx: Transaction, output_id: str, answer: str) -> None:
 
 
 def _work_with_documents(
-    pair: Pair, people: tuple[str, str], folder: Path, rng: random.Random
+    pair: Pair, people: tuple[str, str], folder: Path, rng: random.Random, reading: Reading | None
 ) -> None:
     """Import three documents, search them, and post-edit a draft made from them."""
     pages = [[text(rng, 14) for _ in range(40)] for _ in range(40)]
@@ -195,9 +216,17 @@ def _work_with_documents(
         )
     paths = [folder / name for name in ("guideline.pdf", "visit.txt", "letter.txt")]
     pair.step("import documents", lambda w, i: import_documents(w, paths, people[i]))
+    if reading is not None:
+        pair.step("embed passages", lambda w, _: embed_passages(w, reading.embedder), part=MODELS)
     for _ in range(20):
         query = text(rng, 3)
-        pair.step("search", lambda w, _i, q=query: search_passages(w, q))
+        pair.step("search by words", lambda w, _i, q=query: search_passages(w, q))
+        if reading is not None:
+            pair.step(
+                "search by meaning",
+                lambda w, _i, q=query: search_passages(w, q, embedder=reading.embedder),
+                part=MODELS,
+            )
     answer = "\n\n".join(text(rng, 80) for _ in range(3))
 
     def draft(workspace: Workspace, i: int) -> DraftRequest:
@@ -219,6 +248,14 @@ def _work_with_documents(
     edited = pair.step("choose a draft", begin)
     states = pair.step("read a post-edit", lambda w, i: load_post_edit(w, edited[i]))
     shown, section = states[0].texts[-1], len(states[0].texts) - 1
+    caches = MemoryCache(), MemoryCache()
+
+    def read_support(workspace: Workspace, i: int) -> None:
+        assert reading is not None
+        state = load_post_edit(workspace, edited[i])
+        model = CachedEntailment(reading.entailment, caches[i])
+        ground_text(state.texts[-1].text, state.request.evidence, model)
+
     for number in range(_POST_EDITS):
         place = rng.randrange(len(shown.text) // 2)
         patch = edit(shown, place, place, f" word{number} ")
@@ -232,8 +269,11 @@ def _work_with_documents(
             ),
         )  # fmt: skip
         shown = apply_patch(shown, patch)
+        # At each pause: the text as it stands, and which of its sentences the evidence supports.
         if number % 5 == 0:
             pair.step("read a post-edit", lambda w, i: load_post_edit(w, edited[i]))
+            if reading is not None:
+                pair.step("read support", read_support, part=MODELS)
     pair.step(
         "save the example", lambda w, i: w.transact("Save", people[i], save_as_example, edited[i])
     )
