@@ -86,7 +86,8 @@ def _heeding(kind: str, current: Mapping[str, Any] | None, taken: Mapping[str, s
         after = _decode(entry)
         if package is not None and private:
             # A private reference is not in a package, so nothing there can be an edit of it.
-            after.pop("output", None)
+            for name in ("output", "meta"):
+                after.pop(name, None)
         return after
 
     return heed
@@ -132,9 +133,7 @@ def _insert(
         "created": first["time"],
         "updated": max(entry["time"] for entry in entries),
     }
-    names = ", ".join(f'"{name}"' for name in row)
-    marks = ", ".join("?" * len(row))
-    tx.execute_unlogged(f'INSERT INTO "{kind}" ({names}) VALUES ({marks})', tuple(row.values()))
+    tx.insert_unlogged(kind, row)
     tx.touch(KINDS[kind].type, str(columns["id"]))
 
 

@@ -225,12 +225,7 @@ def _take_what_has_no_history(tx: Transaction, other: Reads, report: MergeReport
         ):
             for job in other.query("SELECT * FROM job WHERE id = ?", (row["job_id"],)):
                 state = "cancelled" if job["state"] in _UNFINISHED else job["state"]
-                values = {**job, "state": state}
-                names = ", ".join(f'"{name}"' for name in values)
-                marks = ", ".join("?" * len(values))
-                tx.execute_unlogged(
-                    f"INSERT INTO job ({names}) VALUES ({marks})", tuple(values.values())
-                )
+                tx.insert_unlogged("job", {**job, "state": state})
 
 
 def _refuse_torn(tx: Reads) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -68,6 +68,22 @@ _WITHHELD = {
     "post_edit_revision": f"post_edit_id IN ({_PRIVATE_POST_EDITS})",
     "change_note": f"post_edit_id IN ({_PRIVATE_POST_EDITS})",
     "critique_point": f"post_edit_id IN ({_PRIVATE_POST_EDITS})",
+}
+
+
+_PRIVATE = "SELECT e.id FROM example e WHERE " + PRIVATE_SQL
+_OF_PRIVATE = f"SELECT id FROM checklist WHERE output_id = '' AND example_id IN ({_PRIVATE})"
+#: What quotes a private reference in rows that others rest on: which rows, and what stands there then.
+_BLANKED: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "checklist": (f"id IN ({_OF_PRIVATE})", {"text_sha256": ""}),
+    "checklist_entry": (
+        f"checklist_id IN ({_OF_PRIVATE})",
+        {"text": "", "start": -1, "end": -1, "reason": "", "check": "{}"},
+    ),
+    "verdict": (
+        f"judgement_id IN (SELECT id FROM judgement WHERE reference_id IN ({_OF_PRIVATE}))",
+        {"reason": ""},
+    ),
 }
 
 
@@ -208,8 +224,8 @@ def _write_hidden_run(tx: Transaction) -> dict[str, Any]:
     stamps = {"created": now(), "updated": now(), "origin": tx.origin}
     system = System(id=new_id(), name=HIDDEN, kind="imported")
     run = Run(id=new_id(), system_id=system.id)
-    _write(tx, "system", [encode_row(system) | stamps])
-    _write(tx, "run", [encode_row(run) | stamps])
+    tx.insert_unlogged("system", encode_row(system) | stamps)
+    tx.insert_unlogged("run", encode_row(run) | stamps)
     return stamps | {"run_id": run.id}
 
 
@@ -233,19 +249,24 @@ def _copy(
     instead: Mapping[str, Any] = MappingProxyType({}),
 ) -> int:
     """Copy rows as they are but for some columns; how many. A private reference is left behind."""
-    rows = [{**row, **instead} for row in source.query(
+    rows: list[Mapping[str, Any]] = [{**row, **instead} for row in source.query(
         f'SELECT * FROM "{kind}" WHERE {where} ORDER BY id', parameters
     )]  # fmt: skip
     if kind == "example":
-        for row in rows:
-            if is_private_meta(row["split"], msgspec.json.decode(row["meta"])):
-                row["output"] = "[]"
-    _write(tx, kind, rows)
+        rows = [_public_example(row) for row in rows]
+    if kind in _BLANKED:
+        which, blank = _BLANKED[kind]
+        ids = {row["id"] for row in source.query(f'SELECT id FROM "{kind}" WHERE {which}')}
+        rows = [{**row, **blank} if row["id"] in ids else row for row in rows]
+    for row in rows:
+        tx.insert_unlogged(kind, row)
     return len(rows)
 
 
-def _write(tx: Transaction, kind: str, rows: Iterable[Mapping[str, Any]]) -> None:
-    for row in rows:
-        names = ", ".join(f'"{name}"' for name in row)
-        marks = ", ".join("?" * len(row))
-        tx.execute_unlogged(f'INSERT INTO "{kind}" ({names}) VALUES ({marks})', tuple(row.values()))
+def _public_example(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An example as far as it may leave: without a private reference, and the edits that lead to it."""
+    meta = msgspec.json.decode(row["meta"])
+    if not is_private_meta(row["split"], meta):
+        return row
+    meta.pop("edits", None)
+    return {**row, "output": "[]", "meta": msgspec.json.encode(meta).decode()}

@@ -165,11 +165,15 @@ class Transaction(Reads):
         """Write to tables of this machine alone (jobs, half-written text), which have no history."""
         self._db.conn.execute(sql, parameters)
 
+    def insert_unlogged(self, kind_name: str, row: Mapping[str, Any]) -> None:
+        """Write a raw row whose history is elsewhere: taken over by a merge, or left behind by a package."""
+        self._insert_row(KINDS[kind_name], row)
+
     def touch(self, type_: type, row_id: str) -> None:
         """Tell views about a row whose unlogged state changed."""
         self._touch(kind_of(type_), row_id)
 
-    def _insert_row(self, kind: Kind, row: dict[str, Any]) -> None:
+    def _insert_row(self, kind: Kind, row: Mapping[str, Any]) -> None:
         names = ", ".join(f'"{column}"' for column in row)
         marks = ", ".join("?" * len(row))
         self._db.conn.execute(

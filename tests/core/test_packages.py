@@ -15,9 +15,11 @@ from core.examples.verbs import edit_example, edit_example_section
 from core.exchange.merging import merge, preview_merge
 from core.exchange.packages import package_info
 from core.exchange.packing import HIDDEN, pack_everything, pack_reviews
+from core.ids import new_id
 from core.people import add_person
 from core.review.pairs import draw_pairs, submit_pair
 from core.review.verbs import fill_queue, record_rating, submit_review
+from core.rubrics.verbs import add_rubric, add_rubric_item
 from core.runs.verbs import add_run, add_system
 from core.storage import Transaction, Workspace
 from core.storage.audit import Finding, check_chain, check_file, check_rows
@@ -39,6 +41,7 @@ from core.types import (
 )
 from core.types.documents import Document
 from core.types.evaluation import PairItem
+from core.types.rubrics import Checklist, ChecklistEntry, Judgement, Verdict
 from tests.factories import make_run
 
 SECRET = "a package passphrase"
@@ -74,6 +77,39 @@ def _finish(tx: Transaction) -> None:
         )  # fmt: skip
     reference = (SectionText(title="Note", text="PRIVATE-REFERENCE"),)
     edit_example(tx, tx.find(Example)[0].id, split="private", output=reference)
+
+
+def _map_private(tx: Transaction) -> None:
+    """The private reference quoted where it is mapped to a rubric and judged, and in its edits."""
+    private = next(e for e in tx.find(Example) if e.split == "private")
+    rubric = add_rubric(tx, private.task_id, "Note")
+    item = add_rubric_item(tx, rubric.id, "Cough")
+    edit_example(tx, private.id, meta={"edits": ["PRIVATE-REFERENCE"], "source": "clinic"})
+    output = tx.find(Output, "example_id = ?", (private.id,))[0].id
+    lists = [
+        tx.insert(
+            Checklist(id=new_id(), rubric_id=rubric.id, example_id=private.id, output_id=of)
+        ).id
+        for of in ("", output)
+    ]
+    tx.insert(
+        ChecklistEntry(
+            id=new_id(), checklist_id=lists[0], item_id=item.id, text="PRIVATE-REFERENCE", start=0
+        )
+    )
+    judged = Judgement(
+        id=new_id(), reference_id=lists[0], output_checklist_id=lists[1],
+        judge_kind="person", judge="",
+    )  # fmt: skip
+    tx.insert(judged)
+    tx.insert(
+        Verdict(
+            id=new_id(),
+            judgement_id=judged.id,
+            item_id=item.id,
+            reason="It says PRIVATE-REFERENCE.",
+        )
+    )
 
 
 def people(made: Workspace) -> tuple[Person, Person]:
@@ -255,9 +291,14 @@ def test_everything_goes_along_but_private_references_and_comes_back(
     for name in ("old", "new"):
         (tmp_path / f"{name}.txt").write_text(f"The {name} ramipril dose.", encoding="utf-8")
     import_documents(workspace, [tmp_path / "old.txt"], "")
+    workspace.transact_job("Map", "", _map_private)
     path = tmp_path / "all.rifugio"
     packed = pack_everything(workspace, path, SECRET, bob)
-    assert packed.counts["output"] == 6 and packed.counts["document"] == 1
+    assert (
+        packed.counts["output"] == 6
+        and packed.counts["verdict"] == 1
+        and packed.counts["document"] == 1
+    )
     private = next(e for e in workspace.find(Example) if e.split == "private")
     with Workspace.open(path, SECRET) as package:
         assert "PRIVATE-REFERENCE" not in dump(package)
@@ -274,6 +315,7 @@ def test_everything_goes_along_but_private_references_and_comes_back(
     assert sorted(d.title for d in workspace.find(Document)) == ["new", "old"]
     assert {hit.document for hit in search_passages(workspace, "ramipril dose")} == {"new", "old"}
     kept = workspace.get(Example, private.id)
+    assert kept.meta == {"edits": ["PRIVATE-REFERENCE"], "source": "clinic"}
     assert kept.title == "Renamed" and kept.output[0].text == "PRIVATE-REFERENCE"
     assert workspace.get(Task, task.id).notes == "Mind the doses."
     assert not faults(workspace)
