@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from core.errors import InputError
-from core.exchange.folding import Heed, fold_changes, standing_changes
 from core.exchange.merge_report import Change, Conflict, MergeReport
 from core.exchange.privacy import is_private_meta
+from core.storage.folding import Heed, fold_changes, standing_changes
 from core.storage.kinds import KINDS, decode_row
 from core.storage.reads import Reads
 from core.storage.taken import is_left_out, merge_order

@@ -8,7 +8,7 @@ somewhere else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,10 @@ import msgspec
 
 from core.errors import InputError
 from core.storage.files import replacing
+from core.storage.folding import fold_changes
 from core.storage.kinds import KINDS
 from core.storage.reads import Reads
+from core.storage.taken import is_left_out, taken_packages
 from core.storage.transaction import HASHED_COLUMNS, hash_entry
 
 _BATCH = 1_000
@@ -101,11 +103,7 @@ def _entries(reads: Reads, origin: str) -> Iterator[dict[str, Any]]:
 
 
 def check_rows(reads: Reads) -> list[Finding]:
-    """Rows that hold something else than their history says.
-
-    Only rows whose whole history is of one origin are compared: how two copies' changes were woven
-    together is the merge's to say.
-    """
+    """Rows that hold something else than their history says, merged ones included."""
     findings: list[Finding] = []
     for kind in KINDS.values():
         if not kind.logged:
@@ -132,18 +130,44 @@ def check_rows(reads: Reads) -> list[Finding]:
 
 
 def replay_row(reads: Reads, kind: str, row_id: str) -> dict[str, Any] | None:
-    """A row's columns as its history leaves them; None where the history does not tell alone."""
+    """A row's columns as its history leaves them; None where the history does not tell.
+
+    Of a row that several copies wrote, what the merge makes of it (`core.storage.folding`), without the
+    columns of examples that a package may not change.
+    """
     entries = reads.query(
-        "SELECT before, after, origin FROM change WHERE kind = ? AND row = ? ORDER BY seq",
+        'SELECT kind, tx, "before", "after", time, seq, origin, undoes FROM change'
+        " WHERE kind = ? AND row = ? ORDER BY seq",
         (kind, row_id),
     )
-    if not entries or entries[0]["before"] is not None:
+    if not entries:
         return None
-    if any(entry["origin"] != entries[0]["origin"] for entry in entries):
+    if len({entry["origin"] for entry in entries}) > 1:
+        return _replay_merged(reads, kind, entries)
+    if entries[0]["before"] is not None:
         return None
     columns: dict[str, Any] = {"deleted": 0}
     for entry in entries:
         columns |= msgspec.json.decode(entry["after"])
+    return columns
+
+
+def _replay_merged(reads: Reads, kind: str, entries: list[dict[str, Any]]) -> dict[str, Any] | None:
+    taken = taken_packages(reads)
+
+    def heed(entry: Mapping[str, Any]) -> dict[str, Any]:
+        made = entry["before"] is None
+        if is_left_out(kind, taken.get(entry["origin"]), made=made):
+            return {}
+        after: dict[str, Any] = msgspec.json.decode(entry["after"])
+        return after
+
+    if not any(entry["before"] is None and heed(entry) for entry in entries):
+        return None
+    columns = fold_changes(entries, heed)
+    if kind == "example" and any(entry["origin"] in taken for entry in entries):
+        for name in ("output", "meta"):
+            columns.pop(name, None)
     return columns
 
 

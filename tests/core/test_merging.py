@@ -192,6 +192,16 @@ def test_two_ratings_of_one_output_by_one_person_become_the_later_one(
     assert sound(workspace)
 
 
+def test_a_merged_row_that_was_altered_is_found(workspace: Workspace, package: Workspace) -> None:
+    task = workspace.find(Task)[0]
+    workspace.transact("Edit", "", edit_task, task.id, notes="here")
+    package.transact("Edit", "", edit_task, task.id, procedure="there")
+    merge(workspace, package, "")
+    assert sound(workspace)
+    tamper(workspace, "UPDATE task SET procedure = 'elsewhere'")
+    assert [finding.place for finding in check_rows(workspace)] == [task.id]
+
+
 def test_a_field_named_at_both_places_is_one_field(
     workspace: Workspace, package: Workspace
 ) -> None:
