@@ -69,6 +69,11 @@ class HostedModel:
         """Whether a call is on its way."""
         return self._calls > 0
 
+    @property
+    def closed(self) -> bool:
+        """Whether it was ended for good."""
+        return self._closed
+
     def unload(self) -> None:
         """End the worker to free its memory; the next call starts it again."""
         self._host.close()

@@ -115,7 +115,8 @@ class LocalModels:
     def _load(self, entry: CatalogEntry, arguments: Mapping[str, Any], kind: type[M]) -> M:
         key = (entry.id, repr(sorted(arguments.items())))
         with self._lock:
-            if key in self._open:
+            # One that its user closed for good is not given to the next.
+            if key in self._open and not self._open[key][0].closed:
                 self._open.move_to_end(key)
                 model = self._open[key][0]
                 assert isinstance(model, kind)

@@ -62,6 +62,16 @@ def test_models_are_shared_and_answer_through_their_workers(folder: Path) -> Non
         judge.entail([("", "yes")])
 
 
+def test_a_model_that_one_user_closed_is_opened_again_for_the_next(folder: Path) -> None:
+    with LocalModels(directory=folder) as models:
+        judge = models.entailment("judge")
+        judge.close()
+        again = models.entailment("judge")
+        assert again is not judge
+        assert again.entail([("", "yes")])[0].entailment > 0.9
+        assert models.entailment("judge") is again
+
+
 def test_the_model_used_longest_ago_makes_room(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
