@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from models.local import LocalModels
 
 _RECENT = 8
-
 _SAVE_MILLISECONDS = 400
 
 

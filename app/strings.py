@@ -15,6 +15,9 @@ _IDEOGRAPHS = re.compile(
     "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 
+#: What one system or another has no room for in a file's name.
+_NOT_IN_NAMES = '<>:"/\\|?*'
+
 
 def say(text: str, /, **values: object) -> str:
     """A sentence in the person's language. ``values`` fill its named blanks after translation.
@@ -110,6 +113,13 @@ def format_moment(moment: datetime) -> str:
     """A date and a time of day here: '30 Nov 2026, 08:44'."""
     return QLocale().toString(
         QDateTime(moment.astimezone().replace(tzinfo=None)), "d MMM yyyy, HH:mm"
+    )
+
+
+def for_file_name(text: str, *, instead: str) -> str:
+    """A text without what one system or another has no room for in a file's name."""
+    return "".join(
+        instead if sign in _NOT_IN_NAMES or not sign.isprintable() else sign for sign in text
     )
 
 

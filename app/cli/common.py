@@ -90,6 +90,23 @@ def read_secret(
     return lines[0] if lines else ""
 
 
+def read_new_secret(
+    file: Path | None, descriptor: int | None, prompt: str, *, flag: str = "passphrase"
+) -> str:
+    """A new secret as `read_secret` reads it; typed at a terminal, it is asked for twice.
+
+    Raises
+    ------
+    UsageError
+        When the two differ.
+    """
+    secret = read_secret(file, descriptor, prompt, flag=flag)
+    typed = file is None and descriptor is None
+    if typed and read_secret(None, None, "Once more: ", flag=flag) != secret:
+        raise UsageError("The two passphrases differ.", remedy="Type the same one twice.")
+    return secret
+
+
 @contextmanager
 def open_workspace(args: argparse.Namespace, *, write: bool = True) -> Iterator[Workspace]:
     """The workspace a verb works on; for reading only it opens beside a window too."""

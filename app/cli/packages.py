@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from app.cli.common import add_common, open_workspace, print_result, read_secret
+from app.cli.common import add_common, open_workspace, print_result, read_new_secret, read_secret
 from core.errors import NotFoundError, UsageError
 from core.exchange.merge_report import MergeReport
 from core.exchange.merging import merge, preview_merge
@@ -18,6 +18,8 @@ from core.review.verbs import refill_queue
 from core.storage import Workspace
 from core.storage.cipher import inspect_file
 from core.storage.titles import kind_words
+
+_FLAG = "package-passphrase"
 
 
 def add_parsers(verbs: Any) -> None:
@@ -49,15 +51,6 @@ def _add_secret(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--package-passphrase-fd", metavar="N", type=int)
 
 
-def _read_secret(args: argparse.Namespace, prompt: str) -> str:
-    return read_secret(
-        args.package_passphrase_file,
-        args.package_passphrase_fd,
-        prompt,
-        flag="package-passphrase",
-    )
-
-
 def _pack(args: argparse.Namespace) -> int:
     if args.everything and args.names:
         raise UsageError(
@@ -66,10 +59,12 @@ def _pack(args: argparse.Namespace) -> int:
         )
     with open_workspace(args, write=False) as workspace:
         person = find_person(workspace, args.person)
-        passphrase = _read_secret(args, f"Passphrase of the package for {person.name}: ")
-        asked = args.package_passphrase_file is None and args.package_passphrase_fd is None
-        if asked and _read_secret(args, "Once more: ") != passphrase:
-            raise UsageError("The two passphrases differ.", remedy="Type the same one twice.")
+        passphrase = read_new_secret(
+            args.package_passphrase_file,
+            args.package_passphrase_fd,
+            f"Passphrase of the package for {person.name}: ",
+            flag=_FLAG,
+        )
         if args.everything:
             packed = pack_everything(workspace, args.out, passphrase, person)
         else:
@@ -101,7 +96,12 @@ def _merge(args: argparse.Namespace) -> int:
         raise NotFoundError(f"There is no file {args.other}.", remedy="Check its name.")
     passphrase = None
     if state == "encrypted":
-        passphrase = _read_secret(args, f"Passphrase of {args.other.name}: ")
+        passphrase = read_secret(
+            args.package_passphrase_file,
+            args.package_passphrase_fd,
+            f"Passphrase of {args.other.name}: ",
+            flag=_FLAG,
+        )
     with (
         open_workspace(args) as workspace,
         Workspace.open(args.other, passphrase, read_only=True) as other,

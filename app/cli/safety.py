@@ -12,8 +12,8 @@ from app.cli.common import (
     add_passphrase,
     open_workspace,
     print_result,
+    read_new_secret,
     read_passphrase,
-    read_secret,
 )
 from core.errors import ConflictError, NotFoundError, RifugioError, UsageError
 from core.ids import format_time
@@ -237,15 +237,12 @@ def _rekey(args: argparse.Namespace) -> int:
 
 
 def _new_passphrase(args: argparse.Namespace) -> str:
-    file, descriptor = args.new_passphrase_file, args.new_passphrase_fd
-
-    def read(prompt: str) -> str:
-        return read_secret(file, descriptor, prompt, flag="new-passphrase")
-
-    first = read("New passphrase: ")
-    if file is None and descriptor is None and read("Once more: ") != first:
-        raise UsageError("The two passphrases differ.", remedy="Type the same one twice.")
-    return first
+    return read_new_secret(
+        args.new_passphrase_file,
+        args.new_passphrase_fd,
+        "New passphrase: ",
+        flag="new-passphrase",
+    )
 
 
 def _recover(args: argparse.Namespace) -> int:

@@ -12,9 +12,8 @@ from app.cli.common import (
     add_passphrase,
     open_workspace,
     print_result,
-    read_passphrase,
+    read_new_secret,
 )
-from core.errors import UsageError
 from core.people import add_person
 from core.storage import Workspace
 from core.storage.audit import chain_heads, check_chain, check_file, check_rows
@@ -58,10 +57,7 @@ def _new(args: argparse.Namespace) -> int:
     if args.no_passphrase:
         passphrase = None
     else:
-        passphrase = read_passphrase(args, "New passphrase: ")
-        asked = args.passphrase_file is None and args.passphrase_fd is None
-        if asked and read_passphrase(args, "Once more: ") != passphrase:
-            raise UsageError("The two passphrases differ.", remedy="Type the same one twice.")
+        passphrase = read_new_secret(args.passphrase_file, args.passphrase_fd, "New passphrase: ")
     key_file: Path | None = None if args.no_passphrase else args.key_file
     if key_file is not None and not key_file.exists():
         make_key_file(key_file)

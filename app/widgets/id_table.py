@@ -262,15 +262,19 @@ class IdTableModel(QAbstractTableModel):
         """What reads the ids, and the rows about the one last looked at, on any thread."""
         sql, parameters = self._ids_query()
         workspace = self._session.workspace
-        place, row_id = self._looked_at, self.id_at(self._looked_at)
+        old_place, row_id = self._looked_at, self.id_at(self._looked_at)
 
         def read() -> tuple[list[str], dict[str, Row]]:
             with workspace.reader() as db:
                 # Sorting visits every page; a cache that holds them spares decrypting some twice.
                 db.conn.execute(f"PRAGMA cache_size = -{_SORT_CACHE_KIB}")
                 ids = [row[0] for row in db.conn.execute(sql, parameters)]
-            at = ids.index(row_id) if row_id in set(ids) else place
-            return ids, self._read_rows(workspace, ids[:_PAGE] + _about(ids, at))
+            try:
+                place = ids.index(row_id)
+            except ValueError:
+                # It is gone: what took its place is as near as can be.
+                place = old_place
+            return ids, self._read_rows(workspace, ids[:_PAGE] + _about(ids, place))
 
         return read
 

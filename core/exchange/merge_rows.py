@@ -10,7 +10,7 @@ import msgspec
 from core.errors import InputError
 from core.exchange.merge_report import Change, Conflict, MergeReport
 from core.exchange.privacy import is_private_meta
-from core.storage.folding import Heed, fold_changes, standing_changes
+from core.storage.folding import Heed, standing_changes
 from core.storage.kinds import KINDS, decode_row
 from core.storage.reads import Reads
 from core.storage.taken import is_left_out, merge_order
@@ -48,7 +48,10 @@ def settle_row(
         (kind, row),
     )
     entries.sort(key=merge_order)
-    columns = fold_changes(entries, heed)
+    changes = list(standing_changes(entries, heed))
+    columns: dict[str, Any] = {}
+    for _entry, after in changes:
+        columns |= after
     if current is None:
         if entries[0]["before"] is not None:
             report.left_out[kind] = report.left_out.get(kind, 0) + 1
@@ -58,7 +61,6 @@ def settle_row(
         _count(report.added if not columns["deleted"] else report.removed, kind)
         return
     differing = {name: value for name, value in columns.items() if current[name] != value}
-    changes = list(standing_changes(entries, heed))
     _note_conflicts(tx, kind, row, current, changes, known, new, report)
     if not differing:
         return

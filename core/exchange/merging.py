@@ -10,7 +10,7 @@ same is told and stays in the history, from which it can be restored.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from core.documents.library import take_document
@@ -19,17 +19,14 @@ from core.exchange.merge_report import MergeReport
 from core.exchange.merge_rows import person_name, settle_row
 from core.exchange.packages import PackageInfo, package_info
 from core.exchange.settling import settle_twins
-from core.storage.audit import chain_heads, check_chain
+from core.storage.audit import chain_entries, chain_heads, check_chain
 from core.storage.backups import back_up_if_due
 from core.storage.reads import Reads
 from core.storage.taken import taken_key, taken_packages
 from core.storage.titles import kind_words
-from core.storage.transaction import HASHED_COLUMNS, Transaction
+from core.storage.transaction import Transaction
 from core.storage.workspace import Workspace
 
-_BATCH = 1_000
-_COLUMNS = ", ".join(f'"{column}"' for column in (*HASHED_COLUMNS, "hash"))
-_MARKS = ", ".join("?" * (len(HASHED_COLUMNS) + 1))
 #: Rows of these kinds stand behind a job, which has no history.
 _WITH_JOB = ("run", "draft_request")
 #: A job that went on in another copy does not go on here by itself.
@@ -144,10 +141,12 @@ def _copy_history(tx: Transaction, other: Reads) -> dict[str, list[Mapping[str, 
             _refuse_parted(tx, other, head.origin, min(since, head.seq))
         if head.seq <= since:
             continue
-        found[head.origin] = list(_entries(other, head.origin, since))
+        found[head.origin] = list(chain_entries(other, head.origin, after=since))
         for entry in found[head.origin]:
+            names = ", ".join(f'"{name}"' for name in entry)
+            marks = ", ".join("?" * len(entry))
             tx.execute_unlogged(
-                f"INSERT INTO change ({_COLUMNS}) VALUES ({_MARKS})", tuple(entry.values())
+                f"INSERT INTO change ({names}) VALUES ({marks})", tuple(entry.values())
             )
         tx.set_head(head.origin, head.seq, head.hash)
     return found
@@ -162,18 +161,6 @@ def _refuse_parted(tx: Reads, other: Reads, origin: str, seq: int) -> None:
             remedy="Export what is new in one and import it into the other. Give work to others as a"
             " package, which can be merged.",
         )
-
-
-def _entries(reads: Reads, origin: str, since: int) -> Iterator[Mapping[str, Any]]:
-    while True:
-        rows = reads.query(
-            f"SELECT {_COLUMNS} FROM change WHERE origin = ? AND seq > ? ORDER BY seq LIMIT {_BATCH}",
-            (origin, since),
-        )
-        if not rows:
-            return
-        yield from rows
-        since = rows[-1]["seq"]
 
 
 def _mark_packages(tx: Transaction, other: Reads, package: PackageInfo | None) -> None:

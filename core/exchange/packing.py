@@ -55,10 +55,9 @@ _OWN = (
     "rubric_tick",
     "rater_profile",
 )
+_PRIVATE = "SELECT e.id FROM example e WHERE " + PRIVATE_SQL
 #: Drafts of private references, which must not leave either, and all that hangs on them.
-_PRIVATE_REQUESTS = (
-    "SELECT q.id FROM draft_request q JOIN example e ON e.id = q.example_id WHERE " + PRIVATE_SQL
-)
+_PRIVATE_REQUESTS = f"SELECT id FROM draft_request WHERE example_id IN ({_PRIVATE})"
 _PRIVATE_POST_EDITS = f"SELECT id FROM post_edit WHERE request_id IN ({_PRIVATE_REQUESTS})"
 _WITHHELD = {
     "draft_request": f"id IN ({_PRIVATE_REQUESTS})",
@@ -69,9 +68,6 @@ _WITHHELD = {
     "change_note": f"post_edit_id IN ({_PRIVATE_POST_EDITS})",
     "critique_point": f"post_edit_id IN ({_PRIVATE_POST_EDITS})",
 }
-
-
-_PRIVATE = "SELECT e.id FROM example e WHERE " + PRIVATE_SQL
 _OF_PRIVATE = f"SELECT id FROM checklist WHERE output_id = '' AND example_id IN ({_PRIVATE})"
 #: What quotes a private reference in rows that others rest on: which rows, and what stands there then.
 _BLANKED: Mapping[str, tuple[str, Mapping[str, Any]]] = {

@@ -17,6 +17,9 @@ from core.types import RATING_AXES, Output, Preference, Rating, ReviewItem, Side
 REVIEWED = (
     "o.run_id NOT IN (SELECT id FROM run WHERE json_extract(signature, '$.bench') IS NOT NULL)"
 )
+#: Finished outputs that a person has no review item for.
+_UNQUEUED = f"""o.state = 'done' AND o.deleted = 0 AND {REVIEWED} AND NOT EXISTS
+    (SELECT 1 FROM review_item r WHERE r.output_id = o.id AND r.person_id = ? AND r.deleted = 0)"""
 
 
 def record_rating(
@@ -95,11 +98,7 @@ def fill_queue(tx: Transaction, person_id: str, seed: int) -> int:
     missing = [
         row["id"]
         for row in tx.query(
-            f"""SELECT o.id FROM output o WHERE o.state = 'done' AND o.deleted = 0 AND {REVIEWED}
-               AND NOT EXISTS (SELECT 1 FROM review_item r
-                   WHERE r.output_id = o.id AND r.person_id = ? AND r.deleted = 0)
-               ORDER BY o.pseudonym""",
-            (person_id,),
+            f"SELECT o.id FROM output o WHERE {_UNQUEUED} ORDER BY o.pseudonym", (person_id,)
         )
     ]
     random.Random(seed).shuffle(missing)
@@ -119,13 +118,7 @@ def refill_queue(workspace: Workspace, person_id: str) -> None:
     The order is drawn from the person's id: random per person, the same when made again, and kept in
     each item's position.
     """
-    missing = workspace.query(
-        f"""SELECT 1 FROM output o WHERE o.state = 'done' AND o.deleted = 0 AND {REVIEWED}
-               AND NOT EXISTS (SELECT 1 FROM review_item v
-                   WHERE v.output_id = o.id AND v.person_id = ? AND v.deleted = 0) LIMIT 1""",
-        (person_id,),
-    )
-    if missing:
+    if workspace.query(f"SELECT 1 FROM output o WHERE {_UNQUEUED} LIMIT 1", (person_id,)):
         seed = int.from_bytes(hashlib.sha256(person_id.encode()).digest()[:8], "big")
         workspace.transact_job("Fill the queue", person_id, fill_queue, person_id, seed)
 

@@ -63,7 +63,7 @@ def check_chain(reads: Reads) -> list[Finding]:
 
 def _check_origin(reads: Reads, origin: str, head: ChainHead | None) -> Iterator[Finding]:
     previous, expected = "", 1
-    for entry in _entries(reads, origin):
+    for entry in chain_entries(reads, origin):
         place = f"change {entry['seq']} of {origin}"
         if entry["seq"] != expected:
             yield _missing(expected, entry["seq"] - 1, place)
@@ -87,19 +87,18 @@ def _missing(first: int, last: int, place: str) -> Finding:
     return Finding(f"Changes {first} to {last} are missing.", place)
 
 
-def _entries(reads: Reads, origin: str) -> Iterator[dict[str, Any]]:
-    """An origin's entries in order, some at a time."""
+def chain_entries(reads: Reads, origin: str, *, after: int = -1) -> Iterator[dict[str, Any]]:
+    """An origin's entries behind number ``after``, in order, read some at a time: hashed columns and hash."""
     columns = ", ".join(f'"{column}"' for column in (*HASHED_COLUMNS, "hash"))
-    last = -1
     while True:
         rows = reads.query(
             f"SELECT {columns} FROM change WHERE origin = ? AND seq > ? ORDER BY seq LIMIT {_BATCH}",
-            (origin, last),
+            (origin, after),
         )
         if not rows:
             return
         yield from rows
-        last = rows[-1]["seq"]
+        after = rows[-1]["seq"]
 
 
 def check_rows(reads: Reads) -> list[Finding]:
@@ -211,7 +210,7 @@ def export_audit(reads: Reads, path: Path) -> int:
     try:
         with replacing(path) as stream:
             for origin in sorted(found | set(heads)):
-                for entry in _entries(reads, origin):
+                for entry in chain_entries(reads, origin):
                     stream.write(encoder.encode(entry) + b"\n")
                     count += 1
                 head = heads.get(origin)

@@ -14,7 +14,7 @@ from app.canvas.document import GraphDocument
 from app.canvas.export import PICTURES, export_picture
 from app.canvas.scene import GraphScene
 from app.operations import run_query, run_verb, session_of
-from app.strings import say
+from app.strings import for_file_name, say
 from app.widgets.basics import label
 from app.widgets.dialogs import Dialog, choose_new_file
 from app.widgets.editors import ProseEditor
@@ -24,7 +24,6 @@ from core.graphs.imports import export_graphs
 from core.graphs.verbs import add_graph
 
 #: What some system refuses in the name of a file.
-_NOT_IN_NAMES = '<>:"/\\|?*'
 _NAME_LENGTH = 40
 
 #: What a graph is written as: (format, words, file ending, all graphs).
@@ -94,10 +93,7 @@ def name_file(task: str) -> str:
     >>> name_file("Change a wound/dressing: sterile?")
     'Change a wound dressing sterile'
     """
-    kept = "".join(
-        " " if sign in _NOT_IN_NAMES or not sign.isprintable() else sign for sign in task
-    )
-    words, name = kept.split(), ""
+    words, name = for_file_name(task, instead=" ").split(), ""
     for word in words:
         longer = f"{name} {word}" if name else word
         if len(longer) > _NAME_LENGTH:

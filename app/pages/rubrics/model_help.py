@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
+from app.jobs import Pending
 from app.operations import run_job
 from app.pages.rubrics import background
 from app.pages.rubrics.studio import Studio
 from app.session import Session
 from app.strings import count_of, say
 from core.rubrics.linter import Finding
+
+T = TypeVar("T")
 
 
 class ModelHelp(QObject):
@@ -39,51 +43,40 @@ class ModelHelp(QObject):
     @Slot()
     def find_overlaps(self) -> None:
         """Let the embedder find items that mean the same."""
-        studio = self._studio()
-        if studio is None:
-            self.said.emit(no_rubric())
-            return
-        run_job(
-            self._owner,
-            say("Finding overlaps"),
-            background.find_overlaps,
-            self._session.workspace,
-            self._session.models,
-            studio.rubric.id,
-            noun="items",
-        ).success(self._on_overlaps)
+        started = self._start(say("Finding overlaps"), background.find_overlaps)
+        if started is not None:
+            started.success(self._on_overlaps)
 
     @Slot()
     def tag_all(self) -> None:
         """Let the default model tag the items nobody has tagged."""
+        person = self._session.person_id
+        started = self._start(say("Tagging skills"), background.tag_skills, person)
+        if started is not None:
+            started.success(self._on_tagged)
+
+    @Slot()
+    def suggest(self) -> None:
+        """Let the default model suggest items."""
+        person = self._session.person_id
+        started = self._start(say("Suggesting items"), background.suggest, person, noun="answers")
+        if started is not None:
+            self.suggesting.emit(False)
+            started.success(self._on_suggested).end(lambda: self.suggesting.emit(True))
+
+    def _start(
+        self, label: str, work: Callable[..., T], *more: str, noun: str = "items"
+    ) -> Pending[T] | None:
+        """Begin a job on the rubric shown; where there is none that is said."""
         studio = self._studio()
         if studio is None:
             self.said.emit(no_rubric())
-            return
-        run_job(
-            self._owner,
-            say("Tagging skills"),
-            background.tag_skills,
-            self._session.workspace,
-            self._session.models,
-            studio.rubric.id,
-            self._session.person_id,
-            noun="items",
-        ).success(self._on_tagged)
-
-    def suggest(self, studio: Studio) -> None:
-        """Let the default model suggest items."""
-        self.suggesting.emit(False)
-        run_job(
-            self._owner,
-            say("Suggesting items"),
-            background.suggest,
-            self._session.workspace,
-            self._session.models,
-            studio.rubric.id,
-            self._session.person_id,
-            noun="answers",
-        ).success(self._on_suggested).end(lambda: self.suggesting.emit(True))
+            return None
+        session = self._session
+        return run_job(
+            self._owner, label, work, session.workspace, session.models, studio.rubric.id, *more,
+            noun=noun,
+        )  # fmt: skip
 
     def _on_overlaps(self, found: dict[str, tuple[Finding, ...]]) -> None:
         count = len(found)

@@ -263,7 +263,7 @@ class Page(BasePage):
         """Let the default model suggest items."""
         if self.panel.can_edit() and self._studio is not None:
             self.tabs.setCurrentIndex(2)
-            self.model_help.suggest(self._studio)
+            self.model_help.suggest()
 
     def _say_none(self) -> None:
         self.said.emit(no_rubric())

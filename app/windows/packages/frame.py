@@ -10,8 +10,10 @@ from PySide6.QtWidgets import QWidget
 
 from app.errors import in_words
 from app.strings import say
-from app.widgets.basics import Scroller
+from app.widgets.basics import Scroller, row
+from app.widgets.buttons import Button
 from app.widgets.dialogs import Dialog
+from app.widgets.inputs import Form, text_field
 from app.widgets.notice import Notice
 from core.errors import RifugioError
 from core.ports import Cancellation
@@ -43,6 +45,19 @@ class PackageDialog(Dialog):
     def window_below(self) -> Any:
         """The main window, whose toast says what is done."""
         return self.parentWidget()
+
+    def make_file_form(self) -> Form:
+        """A form with `file`, the field for the package's file, and `choose_button` beside it."""
+        self.file = text_field(say("File"))
+        self.choose_button = Button(say("Choose …"))
+        self.choose_button.setAccessibleName(say("Choose the file"))
+        place = QWidget()
+        line = row(self.choose_button)
+        line.insertWidget(0, self.file, 1)
+        place.setLayout(line)
+        form = Form()
+        form.add(say("File"), place).setBuddy(self.file)
+        return form
 
     def run(
         self,

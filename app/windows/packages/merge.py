@@ -14,7 +14,7 @@ from app.strings import count_of, say
 from app.widgets.basics import Card, ElidedLabel, column, label, row
 from app.widgets.buttons import Button
 from app.widgets.dialogs import choose_files
-from app.widgets.inputs import Form, PassphraseField, text_field
+from app.widgets.inputs import Form, PassphraseField
 from app.widgets.secrets import KeyFileField
 from app.windows.packages.frame import PackageDialog
 from core.ports import Cancellation
@@ -60,19 +60,10 @@ class MergeDialog(PackageDialog):
                 wrap=True,
             )
         )
-        form = Form()
-        self.file = text_field(say("File"))
+        card.add(self.make_file_form())
         self.file.textChanged.connect(self._on_file)
         self.file.returnPressed.connect(self.look)
-        self.choose_button = Button(say("Choose …"))
-        self.choose_button.setAccessibleName(say("Choose the file"))
         self.choose_button.clicked.connect(self.choose)
-        place = QWidget()
-        line = row(self.choose_button)
-        line.insertWidget(0, self.file, 1)
-        place.setLayout(line)
-        form.add(say("File"), place).setBuddy(self.file)
-        card.add(form)
         self.passphrase = PassphraseField(say("Passphrase of the package"))
         self.passphrase.textChanged.connect(self.notice.hide)
         self.passphrase.returnPressed.connect(self.look)

@@ -116,18 +116,9 @@ class PackDialog(PackageDialog):
         self.secret.changed.connect(self.notice.hide)
         self.secret.submitted.connect(self.pack)
         card.add(self.secret)
-        form = Form()
-        self.file = text_field(say("File"))
+        card.add(self.make_file_form())
         self.file.returnPressed.connect(self.pack)
-        self.choose_button = Button(say("Choose …"))
-        self.choose_button.setAccessibleName(say("Choose the file"))
         self.choose_button.clicked.connect(self._choose)
-        place = QWidget()
-        line = row(self.choose_button)
-        line.insertWidget(0, self.file, 1)
-        place.setLayout(line)
-        form.add(say("File"), place).setBuddy(self.file)
-        card.add(form)
         card.add(label(note_words(), "small", wrap=True))
         card.box.addStretch(1)
         return card
@@ -143,7 +134,8 @@ class PackDialog(PackageDialog):
         if problem:
             self.complain(problem)
             return
-        from app.windows.packages.waiting import SUFFIX, Order, pack_order
+        from app.windows.packages.waiting import Order, pack_order
+        from core.storage.workspace import SUFFIX
 
         path = None
         if self.file.text() != self._suggested:

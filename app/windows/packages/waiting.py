@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from app.strings import for_file_name
 from core.errors import ConflictError
 from core.exchange.packing import Packed, pack_everything, pack_reviews
 from core.people import add_person, find_person
 from core.review.blinding import is_blind
 from core.review.verbs import REVIEWED, refill_queue
-from core.storage.workspace import Workspace
+from core.storage.workspace import SUFFIX, Workspace
 from core.types import Person
 
-SUFFIX = ".rifugio"
-#: Characters that one system or another has no room for in a file's name, and how long a name may grow.
-_NOT_IN_NAMES = '\\/:*?"<>|'
+#: How long a name may grow in a file's name.
 _LONGEST_NAME = 60
 
 _DONE = f"o.state = 'done' AND o.deleted = 0 AND {REVIEWED}"
@@ -77,8 +76,7 @@ def read_waiting(workspace: Workspace, own_id: str) -> Everybody:
 
 def suggest_file(workspace_path: Path, name: str) -> Path:
     """A name for a package, beside the workspace, that no file has yet."""
-    plain = "".join("-" if c in _NOT_IN_NAMES or not c.isprintable() else c for c in name)
-    plain = plain[:_LONGEST_NAME].strip(" .") or "somebody"
+    plain = for_file_name(name, instead="-")[:_LONGEST_NAME].strip(" .") or "somebody"
     stem = f"{workspace_path.stem[:_LONGEST_NAME]} for {plain}"
     free = workspace_path.with_name(stem + SUFFIX)
     number = 2
@@ -108,8 +106,10 @@ def pack_order(workspace: Workspace, own_id: str, order: Order) -> tuple[Person,
     ------
     ConflictError
         When the file is there already.
+    NotFoundError
+        When nothing waits for them.
     UsageError
-        When nothing waits for them, or somebody new has no name.
+        When somebody new has no name.
     """
     name = order.person.name if order.person is not None else order.name
     path = order.path or suggest_file(workspace.path, name)

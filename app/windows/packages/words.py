@@ -10,12 +10,6 @@ from core.storage.titles import kind_words
 
 #: Characters of a name in a sentence, and in a list beside others.
 _NAME, _CELL = 60, 28
-#: What becomes of rows, one and several.
-_FATES = {
-    "added": ("added", "added"),
-    "changed": ("changed", "changed"),
-    "removed": ("removed", "removed"),
-}
 
 
 def source_words(report: MergeReport, package_for: str, *, hidden: bool) -> str:
@@ -51,7 +45,7 @@ def kind_lines(report: MergeReport) -> list[tuple[str, str]]:
     fates = {"added": report.added, "changed": report.changed, "removed": report.removed}
     for kind in dict.fromkeys(kind for counts in fates.values() for kind in counts):
         parts = [
-            f"{format_number(counts[kind])} {say(_FATES[fate][counts[kind] != 1])}"
+            f"{format_number(counts[kind])} {say(fate)}"
             for fate, counts in fates.items()
             if counts.get(kind)
         ]
